@@ -1,0 +1,1 @@
+//! Callers, tools, decisions and the rulebook's engine; no I/O, no async.

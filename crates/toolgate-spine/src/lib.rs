@@ -1,0 +1,1 @@
+//! The one path every request takes.
