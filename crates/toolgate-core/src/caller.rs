@@ -1,0 +1,239 @@
+//! Who asks: the facts about a caller, resolved once per request from its credentials.
+//!
+//! Anonymous is the empty set. A fact that nothing supplied is absent, and no rule takes absence for a right.
+
+use std::{collections::BTreeMap, collections::BTreeSet, fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+/// Everything the rulebook may know about whoever sent a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Caller {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<Tenant>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    #[serde(default)]
+    pub runtime: Runtime,
+    /// OAuth scopes of the credential.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub scopes: BTreeSet<String>,
+    /// Runs this Toolgate: plans, tenants, global disables, upstreams. A tenant's admin is not an operator.
+    #[serde(default)]
+    pub operator: bool,
+}
+
+impl Caller {
+    pub fn anonymous() -> Self {
+        Self::default()
+    }
+
+    /// A user, an agent or a task stands behind the request.
+    pub fn is_signed_in(&self) -> bool {
+        self.user.is_some() || self.agent.is_some() || self.task.is_some()
+    }
+
+    /// The word `help` uses for this kind of caller.
+    pub fn kind(&self) -> &'static str {
+        match (&self.agent, &self.task, &self.user) {
+            (Some(agent), _, _) => agent.kind.as_str(),
+            (None, Some(_), _) => "task",
+            (None, None, Some(_)) => "user",
+            (None, None, None) => "unauthenticated",
+        }
+    }
+
+    /// Who this is, for binding a session, a cursor or a log line to one principal; never a credential.
+    pub fn principal(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(user) = &self.user {
+            parts.push(format!("user:{user}"));
+        }
+        if let Some(agent) = &self.agent {
+            parts.push(format!("agent:{}", agent.id));
+        }
+        if let Some(task) = &self.task {
+            parts.push(format!("task:{}", task.id));
+        }
+        if parts.is_empty() { "anonymous".to_owned() } else { parts.join(" ") }
+    }
+}
+
+/// A user is an issuer and a subject; the subject alone says nothing across issuers.
+///
+/// Written `subject` for Toolgate's own tokens and `issuer/subject` for a configured issuer, whose name holds no slash.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UserId(String);
+
+impl UserId {
+    /// A user of Toolgate's own tokens and keys. Slashes are refused: they would name another issuer's user.
+    pub fn own(subject: &str) -> Result<Self, BadFact> {
+        if subject.is_empty() || subject.contains('/') || subject.chars().any(char::is_control) {
+            return Err(BadFact::new("user", subject, "a name without '/' and control characters"));
+        }
+        Ok(Self(subject.to_owned()))
+    }
+
+    /// A user of a configured issuer.
+    pub fn of_issuer(issuer: &str, subject: &str) -> Result<Self, BadFact> {
+        if issuer.is_empty() || issuer.contains('/') || subject.is_empty() {
+            return Err(BadFact::new("user", subject, "an issuer name without '/' and a subject"));
+        }
+        Ok(Self(format!("{issuer}/{subject}")))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for UserId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The tenant a user acts for, with what that tenant bought and what was switched for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Tenant {
+    pub id: String,
+    #[serde(default)]
+    pub role: Role,
+    /// The plan's name; its rank comes from the configured order, an unknown one is the lowest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// Canonical tool name to on or off.
+    #[serde(default, skip_serializing_if = "no_overrides")]
+    pub overrides: Arc<BTreeMap<String, bool>>,
+}
+
+fn no_overrides(overrides: &Arc<BTreeMap<String, bool>>) -> bool {
+    overrides.is_empty()
+}
+
+/// An agent and, where it has one, the session it speaks from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Agent {
+    pub id: String,
+    pub kind: AgentKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<Purpose>,
+}
+
+/// The task a request is made for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Task {
+    /// The public id, never the key.
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    #[serde(default)]
+    pub orchestrator: bool,
+}
+
+/// A call chain, narrowed to some tools or not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Flow {
+    pub id: String,
+    /// Canonical tool names. Absent: no limit. Empty: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowlist: Option<BTreeSet<String>>,
+}
+
+/// A word for a fact that is not one of its words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fact} '{value}' is not {expected}")]
+pub struct BadFact {
+    pub fact: &'static str,
+    pub value: String,
+    pub expected: String,
+}
+
+impl BadFact {
+    pub fn new(fact: &'static str, value: &str, expected: &str) -> Self {
+        Self { fact, value: value.to_owned(), expected: expected.to_owned() }
+    }
+}
+
+/// A closed set of words that is the same in configuration, tokens, rules and answers.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident ($fact:literal) { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::caller::BadFact;
+            fn from_str(word: &str) -> Result<Self, Self::Err> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err($crate::caller::BadFact::new($fact, word, concat!("one of:" $(, " ", $word)+))),
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// What a member may do for the tenant. Admin and owner administer it; billing does not.
+    Role("role") { Owner = "owner", Admin = "admin", Billing = "billing", Member = "member" }
+}
+
+impl Default for Role {
+    /// An unknown role is the lowest.
+    fn default() -> Self {
+        Self::Member
+    }
+}
+
+impl Role {
+    /// A role named by someone else's claim: unknown words are the lowest role, never an error.
+    pub fn from_claim(word: &str) -> Self {
+        Self::from_str(word).unwrap_or_default()
+    }
+}
+
+words! {
+    /// Where an agent stands in its hierarchy.
+    AgentKind("kind") { Coordinator = "coordinator", Manager = "manager", Worker = "worker" }
+}
+
+words! {
+    /// What an agent's session is for.
+    Purpose("purpose") { Task = "task", Chat = "chat" }
+}
+
+words! {
+    /// Where the request was made: a browser (or a credential that says so) is a client.
+    Runtime("runtime") { Server = "server", Client = "client" }
+}
+
+impl Default for Runtime {
+    fn default() -> Self {
+        Self::Server
+    }
+}

@@ -1,0 +1,207 @@
+//! What can be called: a tool's definition exactly as its source gave it, and the operator's facts about it.
+
+use std::{collections::BTreeMap, collections::BTreeSet, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::caller::{Runtime, words};
+
+/// One registered tool.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// The canonical name (`vault.move`).
+    pub name: ToolName,
+    /// The name on the wire (`vault_move` unless names are listed dotted).
+    pub wire_name: ToolName,
+    /// The pack or upstream that runs it.
+    pub source: Arc<str>,
+    /// The definition as its source gave it, byte for byte.
+    pub definition: Arc<RawValue>,
+    pub facts: Facts,
+}
+
+/// A canonical or wire name of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct ToolName(Arc<str>);
+
+impl ToolName {
+    /// 1 to 128 of `[A-Za-z0-9_.-]`, as the protocol has it.
+    pub fn new(name: &str) -> Result<Self, BadToolName> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        if name.is_empty() || name.len() > 128 || !name.chars().all(plain) {
+            return Err(BadToolName(name.chars().take(140).collect()));
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The form that widely used clients accept: dots become underscores.
+    pub fn to_wire(&self) -> Self {
+        if self.0.contains('.') { Self(self.0.replace('.', "_").into()) } else { self.clone() }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::borrow::Borrow<str> for ToolName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tool name '{0}' is not 1 to 128 of letters, digits, '_', '.' and '-'")]
+pub struct BadToolName(pub String);
+
+/// The operator's facts about a tool. A pack ships them, configuration may override each.
+///
+/// The default is what an unknown tool gets: for signed-in callers, hidden from others, writing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Facts {
+    pub permission: Permission,
+    pub scope: Scope,
+    /// Listed for everyone, marked where the caller can't call it.
+    pub advertised: bool,
+    pub effect: Effect,
+    pub approval: Approval,
+    pub runtimes: BTreeSet<Runtime>,
+    /// Name of the lowest plan; absent is the lowest there is.
+    pub min_plan: Option<String>,
+    /// On for a tenant without an override.
+    pub enabled_by_default: bool,
+    /// Switched off for everyone.
+    pub disabled: bool,
+    pub when_denied: WhenDenied,
+    /// Whether `help` may name the tool to a caller who can't use it.
+    pub help_names: bool,
+    /// OAuth scopes the credential must carry.
+    pub oauth_scopes: BTreeSet<String>,
+    /// Only callable within a flow.
+    pub requires_flow: bool,
+    /// The catalogue's category.
+    pub group: Option<String>,
+    /// Arguments filled from the caller and removed from the listed schema.
+    pub bind: BTreeMap<String, Binding>,
+    pub limits: Limits,
+    /// An example call for `help`, as JSON.
+    pub example: Option<Example>,
+    /// Descriptions in other languages, by language code.
+    pub descriptions: BTreeMap<String, String>,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            permission: Permission::SignedIn,
+            scope: Scope::Shared,
+            advertised: false,
+            effect: Effect::Write,
+            approval: Approval::None,
+            runtimes: Runtime::ALL.iter().copied().collect(),
+            min_plan: None,
+            enabled_by_default: true,
+            disabled: false,
+            when_denied: WhenDenied::Hidden,
+            help_names: false,
+            oauth_scopes: BTreeSet::new(),
+            requires_flow: false,
+            group: None,
+            bind: BTreeMap::new(),
+            limits: Limits::default(),
+            example: None,
+            descriptions: BTreeMap::new(),
+        }
+    }
+}
+
+/// An example's arguments: JSON text, compared and hashed as such.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Example(pub String);
+
+/// How much one call may take. Absent is the server's default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    pub timeout_ms: Option<u64>,
+    pub argument_bytes: Option<u64>,
+    pub result_bytes: Option<u64>,
+    /// Calls at the same time, over all callers.
+    pub concurrency: Option<u32>,
+    /// Calls a minute, for each caller.
+    pub per_minute: Option<u32>,
+}
+
+words! {
+    /// Who may use a tool: the seven of the agent hierarchy, and two of ours.
+    Permission("permission") {
+        Unauthenticated = "unauthenticated",
+        CoordinatorOnly = "coordinator_only",
+        ManagerOnly = "manager_only",
+        WorkerOnly = "worker_only",
+        /// An agent session, manager or worker.
+        Authenticated = "authenticated",
+        ChatOnly = "chat_only",
+        TaskOnly = "task_only",
+        /// Any identified caller: user, agent or task.
+        SignedIn = "signed_in",
+        /// A tenant's admin or owner.
+        AdminOnly = "admin_only",
+    }
+}
+
+words! {
+    /// Which tasks may use a tool.
+    Scope("scope") { Shared = "shared", Orchestrator = "orchestrator" }
+}
+
+words! {
+    /// What a call does to the world.
+    Effect("effect") { Read = "read", Write = "write", Log = "log" }
+}
+
+words! {
+    Approval("approval") { None = "none", Required = "required" }
+}
+
+words! {
+    /// What a caller who may not use a tool learns of it on a call.
+    WhenDenied("when_denied") { Hidden = "hidden", Explained = "explained" }
+}
+
+words! {
+    /// The caller fact that fills a bound argument.
+    Binding("bind") {
+        User = "caller.user",
+        Tenant = "caller.tenant",
+        Agent = "caller.agent",
+        Project = "caller.project",
+        Task = "caller.task",
+        Process = "caller.process",
+        Flow = "caller.flow",
+    }
+}
+
+impl Binding {
+    /// The caller's value for this binding, if it has one.
+    pub fn value(self, caller: &crate::Caller) -> Option<&str> {
+        match self {
+            Self::User => caller.user.as_ref().map(|user| user.as_str()),
+            Self::Tenant => caller.tenant.as_ref().map(|tenant| tenant.id.as_str()),
+            Self::Agent => caller.agent.as_ref().map(|agent| agent.id.as_str()),
+            Self::Project => caller.agent.as_ref().and_then(|agent| agent.project.as_deref()),
+            Self::Task => caller.task.as_ref().map(|task| task.id.as_str()),
+            Self::Process => caller.task.as_ref().and_then(|task| task.process.as_deref()),
+            Self::Flow => caller.flow.as_ref().map(|flow| flow.id.as_str()),
+        }
+    }
+}
