@@ -1,7 +1,22 @@
 //! Callers, tools, decisions and the rulebook's engine; no I/O, no async.
 
 pub mod caller;
+mod catalog;
+pub mod decision;
+pub mod explain;
+mod gate;
+pub mod help;
+mod listing;
+pub mod rulebook;
+pub mod suggest;
 pub mod tool;
+mod view;
 
 pub use caller::Caller;
+pub use catalog::{Catalog, CatalogProblem};
+pub use decision::{Decision, Denial, Lang, Verdict};
+pub use gate::{Blueprint, Found, Gate, GateProblem};
+pub use listing::{BadDefinition, Parameter};
+pub use rulebook::{RuleFile, RuleProblem, Rulebook};
 pub use tool::{Facts, Tool, ToolName};
+pub use view::{Listing, Page, View};

@@ -1,0 +1,111 @@
+//! Why: every condition of a call with its outcome, for operators. The same verdict as the call's own.
+
+use serde::Serialize;
+
+use crate::{
+    caller::Caller,
+    decision::{Decision, Denial, Lang, Verdict},
+    gate::Gate,
+    tool::Tool,
+    view::View,
+};
+
+/// What a caller gets for one tool, and which rules decided it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    pub tool: String,
+    pub outcome: Outcome,
+    pub listed: Listed,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Denial>,
+    /// What decided in the cascade: `global_disabled`, `plan_restriction`, `tenant_override` or `default`.
+    pub source: String,
+    /// A call would be answered as for an unknown tool.
+    pub hidden: bool,
+    pub conditions: Vec<Condition>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Allow,
+    NeedsApproval,
+    Deny,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Listed {
+    Yes,
+    Marked,
+    No,
+}
+
+/// One rule of the call, passed or failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    pub rule: String,
+    pub order: i64,
+    pub code: String,
+    pub file: String,
+    pub passed: bool,
+    /// It is asked once the arguments are known.
+    pub on_arguments: bool,
+}
+
+impl Gate {
+    /// Explains a call of a registered tool; `None` for an unregistered one.
+    pub fn explain(&self, view: &View, caller: &Caller, name: &str, dry_run: bool, lang: Lang) -> Option<Explanation> {
+        let index = self.catalog().index(name)?;
+        let tool = &self.catalog().entry(index)?.tool;
+        let verdict = self.verdict(view, index, false, dry_run);
+        let failed: &[usize] = match &verdict {
+            Verdict::Allow => &[],
+            Verdict::NeedsApproval(failed) | Verdict::Deny { failed, .. } => failed,
+        };
+        let shown = view.list(self).shows(index);
+        let (outcome, reason) = match self.decision(&verdict, caller, tool, lang) {
+            Decision::Allow => (Outcome::Allow, None),
+            Decision::NeedsApproval(denial) => (Outcome::NeedsApproval, Some(denial)),
+            Decision::Deny(denial) => (Outcome::Deny, Some(denial)),
+        };
+        Some(Explanation {
+            tool: tool.name.to_string(),
+            outcome,
+            listed: match (shown, verdict.is_callable()) {
+                (true, true) => Listed::Yes,
+                (true, false) => Listed::Marked,
+                (false, _) => Listed::No,
+            },
+            reason,
+            source: self.source(failed, caller, tool),
+            hidden: self.hides(view, index, tool, &verdict),
+            conditions: self
+                .rulebook()
+                .rules()
+                .iter()
+                .enumerate()
+                .filter(|(_, rule)| rule.code != "not_listed")
+                .map(|(at, rule)| Condition {
+                    rule: rule.id.clone(),
+                    order: rule.order,
+                    code: rule.code.clone(),
+                    file: rule.file.clone(),
+                    passed: !failed.contains(&at),
+                    on_arguments: rule.reads_arguments,
+                })
+                .collect(),
+        })
+    }
+
+    /// The first of the cascade's conditions that decided.
+    fn source(&self, failed: &[usize], caller: &Caller, tool: &Tool) -> String {
+        let from_rule =
+            failed.iter().filter_map(|index| self.rulebook().rule(*index)).find_map(|rule| rule.source.clone());
+        from_rule.unwrap_or_else(|| {
+            let switched =
+                caller.tenant.as_ref().is_some_and(|tenant| tenant.overrides.contains_key(tool.name.as_str()));
+            if switched { "tenant_override" } else { "default" }.to_owned()
+        })
+    }
+}
