@@ -1,1 +1,23 @@
-//! The one path every request takes.
+//! The one path every request takes: decide, guard, record, run, record.
+//!
+//! INVARIANT: a tool runs only from a [`Recorded`], which is made only by recording a [`Guarded`], which is made only by
+//! guarding a [`Decided`], which is made only by the rulebook's yes. Skipping a step does not compile.
+
+mod answer;
+mod bounds;
+mod decided;
+mod guarded;
+mod house;
+mod limits;
+mod recorded;
+mod source;
+mod spine;
+
+pub use answer::{Progress, ProgressNote, ToolAnswer};
+pub use bounds::{SchemaTooLarge, check_schema};
+pub use decided::{Call, Decided};
+pub use guarded::{ArgumentFault, Guarded};
+pub use house::{House, HouseProblem, LimitDefaults};
+pub use recorded::{Counters, Recorded, Recorder};
+pub use source::{SourceFault, ToolOffer, ToolSource};
+pub use spine::{Outcome, Spine};

@@ -1,0 +1,114 @@
+//! What a tool answers, as the JSON object that goes to the client, and what it says while it works.
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+/// A `CallToolResult`, already JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolAnswer(Bytes);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Parts<'a, S: Serialize> {
+    content: [Text<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<S>,
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+impl ToolAnswer {
+    /// A result from elsewhere, passed on as it came.
+    pub fn raw(json: Bytes) -> Self {
+        Self(json)
+    }
+
+    pub fn text(text: &str) -> Self {
+        Self::parts(text, None::<()>, false)
+    }
+
+    /// Structured content, repeated as JSON in the text block.
+    pub fn structured(value: &impl Serialize, is_error: bool) -> Result<Self, serde_json::Error> {
+        let text = serde_json::to_string(value)?;
+        Self::structured_as(value, &text, is_error)
+    }
+
+    /// Structured content with a text of its own.
+    pub fn structured_as(value: &impl Serialize, text: &str, is_error: bool) -> Result<Self, serde_json::Error> {
+        serde_json::to_value(value).map(|value| Self::parts(text, Some(value), is_error))
+    }
+
+    /// A failed call, for programs and for people.
+    pub fn failure(value: &impl Serialize, text: &str) -> Self {
+        Self::parts(text, serde_json::to_value(value).ok(), true)
+    }
+
+    fn parts(text: &str, structured_content: Option<impl Serialize>, is_error: bool) -> Self {
+        let parts = Parts { content: [Text { r#type: "text", text }], structured_content, is_error };
+        // strings, numbers and maps of our own types always serialise
+        Self(
+            serde_json::to_vec(&parts)
+                .map_or_else(|_| Bytes::from_static(b"{\"content\":[],\"isError\":true}"), Bytes::from),
+        )
+    }
+
+    /// With a member of `_meta`.
+    pub(crate) fn with_meta(self, key: &str, value: &RawValue) -> Self {
+        let Some(body) = self.0.strip_suffix(b"}") else { return self };
+        let key = serde_json::to_string(key).unwrap_or_default();
+        let mut json = Vec::with_capacity(body.len() + key.len() + value.get().len() + 16);
+        json.extend_from_slice(body);
+        json.extend_from_slice(b",\"_meta\":{");
+        json.extend_from_slice(key.as_bytes());
+        json.push(b':');
+        json.extend_from_slice(value.get().as_bytes());
+        json.extend_from_slice(b"}}");
+        Self(json.into())
+    }
+
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// How far a running call is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProgressNote {
+    pub progress: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Where a running call reports to, if its caller asked for reports.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Option<mpsc::Sender<ProgressNote>>);
+
+impl Progress {
+    pub fn to(sender: mpsc::Sender<ProgressNote>) -> Self {
+        Self(Some(sender))
+    }
+
+    /// Never waits: a client that does not read its progress misses some of it.
+    pub fn report(&self, note: ProgressNote) {
+        if let Some(sender) = &self.0 {
+            let _ = sender.try_send(note);
+        }
+    }
+}

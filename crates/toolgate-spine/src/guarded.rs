@@ -1,0 +1,179 @@
+//! Second step: bind, validate, ask the rules over arguments, and keep within limits.
+
+use std::{sync::Arc, time::Instant};
+
+use indexmap::IndexMap;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+use toolgate_core::{Decision, Denial, Tool};
+
+use crate::{Decided, Outcome, ToolAnswer};
+
+/// A call whose arguments are complete, valid and allowed.
+pub struct Guarded {
+    pub(crate) decided: Decided,
+    pub(crate) arguments: Box<RawValue>,
+    // INVARIANT: made only by `guard`
+    _by_guard: (),
+}
+
+/// Where arguments do not fit the tool's schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentFault {
+    /// JSON pointer to the value at fault; empty for the arguments as a whole.
+    pub path: String,
+    /// The schema keyword that failed.
+    pub keyword: String,
+    /// The missing or unwanted property, where that is the fault.
+    pub property: Option<String>,
+    pub message: String,
+    /// The arguments as given.
+    pub arguments: Value,
+}
+
+/// Credentials that some clients can only send as arguments. A tool that does not declare them never sees them.
+const CREDENTIAL_ARGUMENTS: [&str; 2] = ["session_token", "coordinator_token"];
+
+type RawObject = IndexMap<String, Box<RawValue>>;
+
+impl Decided {
+    pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Outcome> {
+        let house = Arc::clone(&self.house);
+        let Some(guard) = house.guard(&self.tool) else { return Err(Outcome::Unknown) };
+        let limits = &self.tool.facts.limits;
+        let most = limits.argument_bytes.unwrap_or(house.defaults.argument_bytes);
+        if given.is_some_and(|given| given.get().len() as u64 > most) {
+            return Err(self.refuse(
+                "argument_too_large",
+                format!("The arguments of tool '{}' are larger than {most} bytes.", self.tool.wire_name),
+            ));
+        }
+        let arguments = self.bound(given, |name| guard.declares(name))?;
+        let value: Value = serde_json::from_str(arguments.get()).map_err(|fault| self.invalid_json(&fault))?;
+        let Some(validator) = guard.validator() else {
+            return Err(self.refuse(
+                "schema_unusable",
+                format!("The input schema of tool '{}' can't be used, so no call is let through.", self.tool.wire_name),
+            ));
+        };
+        if let Err(fault) = validator.validate(&value) {
+            let fault = ArgumentFault {
+                path: fault.instance_path().to_string(),
+                keyword: fault.kind().keyword().to_owned(),
+                property: missing_property(&fault),
+                message: fault.to_string(),
+                arguments: value.clone(),
+            };
+            return Err(self.misfit(&fault));
+        }
+        match house.gate.decide_arguments(
+            &self.view,
+            &self.caller,
+            &self.tool,
+            (false, self.dry_run),
+            Some(&arguments),
+            self.lang,
+        ) {
+            Decision::Allow => {}
+            Decision::NeedsApproval(denial) => return Err(Outcome::NeedsApproval { tool: self.tool, denial }),
+            Decision::Deny(denial) => return Err(Outcome::denied(self.tool, denial, &self.caller)),
+        }
+        if let Some(wait) =
+            guard.rate.as_ref().and_then(|rate| rate.take(&self.caller.principal(), Instant::now()).err())
+        {
+            let seconds = wait.as_secs() + 1;
+            return Err(self.refuse(
+                "rate_limited",
+                format!("Tool '{}' was called too often. Try again in {seconds} s.", self.tool.wire_name),
+            ));
+        }
+        Ok(Guarded { decided: self, arguments, _by_guard: () })
+    }
+
+    /// The arguments with bound ones filled in and undeclared credentials taken out; the very bytes where neither applies.
+    fn bound(&self, given: Option<&RawValue>, declares: impl Fn(&str) -> bool) -> Result<Box<RawValue>, Outcome> {
+        let text = given.map_or("{}", RawValue::get);
+        let mentions = |name: &str| text.contains(name);
+        let bind = &self.tool.facts.bind;
+        if bind.is_empty() && !CREDENTIAL_ARGUMENTS.iter().any(|name| mentions(name)) {
+            return RawValue::from_string(text.to_owned()).map_err(|fault| self.invalid_json(&fault));
+        }
+        let mut arguments: RawObject = serde_json::from_str(text).map_err(|fault| self.invalid_json(&fault))?;
+        for name in CREDENTIAL_ARGUMENTS.iter().filter(|name| !declares(name)) {
+            arguments.shift_remove(*name);
+        }
+        for (name, binding) in bind {
+            let Some(value) = binding.value(&self.caller) else {
+                return Err(Outcome::Unbound { tool: Arc::clone(&self.tool), argument: name.clone() });
+            };
+            if let Some(given) = arguments.get(name) {
+                if serde_json::from_str::<&str>(given.get()).ok() != Some(value)
+                    && serde_json::from_str::<String>(given.get()).ok().as_deref() != Some(value)
+                {
+                    return Err(self.misfit(&ArgumentFault {
+                        path: format!("/{name}"),
+                        keyword: "bind".to_owned(),
+                        property: Some(name.clone()),
+                        message: format!(
+                            "Argument '{name}' is filled from the caller and can't be set to another value"
+                        ),
+                        arguments: Value::Null,
+                    }));
+                }
+            }
+            arguments.insert(name.clone(), to_raw_value(value).map_err(|fault| self.invalid_json(&fault))?);
+        }
+        to_raw_value(&arguments).map_err(|fault| self.invalid_json(&fault))
+    }
+
+    /// Arguments that do not fit, in the source's words if it has any.
+    fn misfit(&self, fault: &ArgumentFault) -> Outcome {
+        let worded = self.house.sources.get(&self.tool.source).and_then(|source| source.word(&self.tool, fault));
+        let answer = worded.unwrap_or_else(|| {
+            let place = if fault.path.is_empty() { "the arguments".to_owned() } else { format!("'{}'", fault.path) };
+            let message = format!("Invalid arguments for tool '{}': {} at {place}.", self.tool.wire_name, fault.message);
+            ToolAnswer::failure(
+                &serde_json::json!({"code": "invalid_arguments", "message": message, "rule": "input_schema", "path": fault.path}),
+                &message,
+            )
+        });
+        Outcome::Refused { tool: Arc::clone(&self.tool), code: "invalid_arguments", answer }
+    }
+
+    fn invalid_json(&self, fault: &serde_json::Error) -> Outcome {
+        self.misfit(&ArgumentFault {
+            path: String::new(),
+            keyword: "type".to_owned(),
+            property: None,
+            message: format!("not an object of arguments ({fault})"),
+            arguments: Value::Null,
+        })
+    }
+
+    pub(crate) fn refuse(&self, code: &'static str, message: String) -> Outcome {
+        let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
+        Outcome::Refused { tool: Arc::clone(&self.tool), code, answer: ToolAnswer::failure(&denial, &denial.message) }
+    }
+}
+
+fn missing_property(fault: &jsonschema::ValidationError<'_>) -> Option<String> {
+    match fault.kind() {
+        jsonschema::error::ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
+        jsonschema::error::ValidationErrorKind::AdditionalProperties { unexpected } => unexpected.first().cloned(),
+        _ => None,
+    }
+}
+
+impl Guarded {
+    /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.
+    pub(crate) fn preview(&self) -> ToolAnswer {
+        let tool: &Tool = &self.decided.tool;
+        let shown: String = self.arguments.get().to_owned();
+        let text = format!("Dry run: tool '{}' was not run. It would be called with {shown}", tool.wire_name);
+        let kind = RawValue::from_string("\"static\"".to_owned());
+        let answer = ToolAnswer::text(&text);
+        kind.map_or_else(|_| answer.clone(), |kind| answer.clone().with_meta("toolgate/dryRun", &kind))
+    }
+}

@@ -1,0 +1,148 @@
+//! Third step: nothing runs that is not recorded first.
+//!
+//! Until there is a ledger, a record is a counter for operators and a line in the structured log.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::value::RawValue;
+use toolgate_core::{Caller, Gate, Lang, Tool, View};
+
+use crate::{Guarded, Progress};
+
+/// A call that may run, once.
+pub struct Recorded {
+    caller: Arc<Caller>,
+    gate: Arc<Gate>,
+    view: Arc<View>,
+    tool: Arc<Tool>,
+    arguments: Box<RawValue>,
+    lang: Lang,
+    progress: Progress,
+    // INVARIANT: made only by `Recorder::record`
+    _by_record: (),
+}
+
+impl Recorded {
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Complete and valid: bound arguments are in it, credentials are not.
+    pub fn arguments(&self) -> &RawValue {
+        &self.arguments
+    }
+
+    pub fn lang(&self) -> Lang {
+        self.lang
+    }
+
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// The gate that decided this call, for tools that explain it.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+}
+
+/// Counts of one tool by outcome.
+#[derive(Debug, Default)]
+pub struct Counters {
+    outcomes: Mutex<BTreeMap<&'static str, u64>>,
+    answered: AtomicU64,
+    busy_micros: AtomicU64,
+}
+
+/// Records every call at the gate, whatever becomes of it.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    tools: Mutex<BTreeMap<String, Arc<Counters>>>,
+    /// Calls of names that lead to no tool for the caller; their names are not kept, since callers choose them.
+    unknown: AtomicU64,
+}
+
+impl Recorder {
+    pub(crate) fn record(&self, guarded: Guarded) -> Recorded {
+        let Guarded { decided, arguments, .. } = guarded;
+        Recorded {
+            caller: decided.caller,
+            gate: Arc::clone(decided.house.gate()),
+            view: decided.view,
+            tool: decided.tool,
+            arguments,
+            lang: decided.lang,
+            progress: decided.progress,
+            _by_record: (),
+        }
+    }
+
+    pub(crate) fn answered(&self, tool: &Tool, caller: &Caller, took: Duration) {
+        let counters = self.counters(tool);
+        counters.answered.fetch_add(1, Ordering::Relaxed);
+        counters.busy_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        tracing::debug!(target: "toolgate::calls", tool = %tool.name, principal = caller.principal(), outcome = "answered");
+    }
+
+    pub(crate) fn turned_away(&self, tool: Option<&Tool>, caller: &Caller, outcome: &'static str, rule: &str) {
+        match tool {
+            Some(tool) => {
+                let counters = self.counters(tool);
+                *counters.outcomes.lock().unwrap_or_else(PoisonError::into_inner).entry(outcome).or_default() += 1;
+                tracing::info!(target: "toolgate::calls", tool = %tool.name, principal = caller.principal(), outcome, rule);
+            }
+            None => {
+                self.unknown.fetch_add(1, Ordering::Relaxed);
+                tracing::info!(target: "toolgate::calls", principal = caller.principal(), outcome);
+            }
+        }
+    }
+
+    fn counters(&self, tool: &Tool) -> Arc<Counters> {
+        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counters) = tools.get(tool.name.as_str()) {
+            return Arc::clone(counters);
+        }
+        Arc::clone(tools.entry(tool.name.to_string()).or_default())
+    }
+
+    /// In Prometheus' text format.
+    pub fn metrics(&self) -> String {
+        let mut text = String::from("# TYPE toolgate_calls_total counter\n");
+        let mut busy = String::from("# TYPE toolgate_call_seconds_total counter\n");
+        for (tool, counters) in self.tools.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let mut line = |outcome: &str, count: u64| {
+                text.push_str(&format!("toolgate_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {count}\n"));
+            };
+            line("answered", counters.answered.load(Ordering::Relaxed));
+            for (outcome, count) in counters.outcomes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                line(outcome, *count);
+            }
+            let micros = counters.busy_micros.load(Ordering::Relaxed);
+            busy.push_str(&format!(
+                "toolgate_call_seconds_total{{tool=\"{tool}\"}} {}.{:06}\n",
+                micros / 1_000_000,
+                micros % 1_000_000
+            ));
+        }
+        text.push_str(&busy);
+        text.push_str("# TYPE toolgate_unknown_tool_calls_total counter\n");
+        text.push_str(&format!("toolgate_unknown_tool_calls_total {}\n", self.unknown.load(Ordering::Relaxed)));
+        text
+    }
+}
