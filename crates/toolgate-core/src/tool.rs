@@ -14,6 +14,8 @@ pub struct Tool {
     pub name: ToolName,
     /// The name on the wire (`vault_move` unless names are listed dotted).
     pub wire_name: ToolName,
+    /// The name its source knows it by: the canonical one without a configured prefix.
+    pub own_name: ToolName,
     /// The pack or upstream that runs it.
     pub source: Arc<str>,
     /// The definition as its source gave it, byte for byte.

@@ -1,1 +1,41 @@
-//! MCP on the wire, both eras.
+//! MCP on the wire: protocol 2026-07-28 (stateless), 2025-11-25 and 2025-06-18 (with `initialize`), at one HTTP
+//! address and on stdio.
+//!
+//! This is the only crate that knows MCP's messages; it knows no socket. A server hands [`Wire`] a request's head and
+//! body, or a line, and writes out what comes back. Every decision is the spine's: here messages are read, checked
+//! for form, and answered.
+
+mod call;
+mod config;
+mod cursor;
+mod era;
+mod framing;
+mod headers;
+mod http_endpoint;
+mod identity;
+mod json;
+mod list;
+mod listen;
+mod message;
+mod mirror;
+mod pieces;
+mod progress;
+mod refusal;
+mod reply;
+mod seal;
+mod session;
+mod session_check;
+mod session_memory;
+mod stdio;
+mod wire;
+
+pub use config::{Challenge, WireConfig};
+pub use era::Version;
+pub use identity::{Credentials, Identified, Identify, IdentityUnavailable};
+pub use json::limits::Limits;
+pub use refusal::code;
+pub use reply::{Reply, ReplyBody};
+pub use session::{PrincipalDigest, SessionId};
+pub use session_memory::{MemoryUnavailable, ProcessMemory, SessionMemory};
+pub use stdio::StdioSession;
+pub use wire::Wire;

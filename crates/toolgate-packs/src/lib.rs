@@ -1,1 +1,8 @@
-//! Built-in tools, a folder per pack.
+//! Built-in tools, a folder per pack: definitions as data, facts, and what runs them.
+
+mod definitions;
+pub mod echo;
+pub mod gate;
+pub mod todo;
+
+pub use definitions::{BadPack, offers};

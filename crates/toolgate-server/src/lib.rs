@@ -1,1 +1,7 @@
 //! HTTP, stdio and identity.
+
+pub mod http;
+pub mod identity;
+pub mod metadata;
+pub mod session_store;
+pub mod stdio;

@@ -25,6 +25,8 @@ pub trait ToolSource: Send + Sync {
 /// A tool as its source offers it: the definition stays the source's own JSON.
 #[derive(Debug, Clone)]
 pub struct ToolOffer {
+    /// The name in the definition.
+    pub name: String,
     pub definition: Box<RawValue>,
     pub facts: Facts,
 }

@@ -1,1 +1,35 @@
-//! SQLite and PostgreSQL behind one contract.
+//! What Toolgate remembers: one contract, kept on SQLite (one machine) and PostgreSQL (many
+//! replicas).
+//!
+//! INVARIANT: every statement is written once and means the same on both engines; an engine only
+//! runs statements. What one engine can't hold (a NUL in text, an id too long to index) is refused
+//! on both, so that moving from one to the other changes nothing a caller can see.
+//!
+//! Times are Unix milliseconds given by the caller: the store has no clock of its own.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod change;
+mod engine;
+mod error;
+mod keys;
+mod location;
+mod migration;
+mod postgres;
+mod secrets;
+mod sessions;
+mod sqlite;
+mod statement;
+mod store;
+mod tasks;
+mod todo;
+
+pub use change::{Change, Changes};
+pub use error::StoreError;
+pub use keys::{Key, Keys, NewKey};
+pub use location::Location;
+pub use secrets::Secrets;
+pub use sessions::{Session, Sessions};
+pub use store::Store;
+pub use tasks::{NewTask, Task, Tasks};
+pub use todo::{TodoRepository, TodoTask};

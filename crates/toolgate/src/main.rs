@@ -1,1 +1,46 @@
-fn main() {}
+//! The `toolgate` command. Exit codes: 0 good, 1 the answer is no, 2 wrong use.
+
+#![allow(clippy::print_stdout, reason = "this is the command: what it prints is its answer")]
+
+mod caller_facts;
+mod cli;
+mod commands;
+mod config;
+mod ground;
+mod logging;
+mod raise;
+mod sample;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// What a command comes to.
+pub(crate) enum Ending {
+    Good,
+    /// Denied, failed, found wanting.
+    No,
+}
+
+/// A command could not be carried out as asked.
+pub(crate) type Misuse = Box<dyn std::error::Error + Send + Sync>;
+
+pub(crate) type CommandResult = Result<Ending, Misuse>;
+
+fn main() -> ExitCode {
+    // clap exits with 2 on wrong use by itself
+    let cli = cli::Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(commands::run(cli.command)),
+        Err(fault) => Err(fault.into()),
+    };
+    match result {
+        Ok(Ending::Good) => ExitCode::SUCCESS,
+        Ok(Ending::No) => ExitCode::from(1),
+        Err(misuse) => {
+            eprintln!("toolgate: {misuse}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! From figures to a page: medians, the table, the targets.
+
+mod statistics;
+mod table;
+mod targets;
+
+pub(crate) use statistics::{median, percentile};
+pub(crate) use table::page;
+pub(crate) use targets::{Verdict, verdicts};

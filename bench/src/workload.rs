@@ -1,0 +1,99 @@
+//! What is measured: the workloads, the protocol eras and the numbers of connections.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// The number of connections the targets are about.
+pub(crate) const HEADLINE: usize = 16;
+pub(crate) const CONNECTIONS: [usize; 3] = [1, HEADLINE, 64];
+/// Tools in the catalogue of the cold view.
+pub(crate) const COLD_TOOLS: usize = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
+pub(crate) enum Workload {
+    /// The first list of a caller class, 10,000 tools.
+    #[value(name = "W0")]
+    W0,
+    /// tools/list, 20 tools.
+    #[value(name = "W1")]
+    W1,
+    /// tools/list, 500 tools.
+    #[value(name = "W2")]
+    W2,
+    /// tools/call of `echo`, 200 bytes of text.
+    #[value(name = "W3")]
+    W3,
+}
+
+impl Workload {
+    pub(crate) const LOADED: [Self; 3] = [Self::W1, Self::W2, Self::W3];
+
+    pub(crate) fn tools(self) -> usize {
+        match self {
+            Self::W0 => COLD_TOOLS,
+            Self::W2 => 500,
+            Self::W1 | Self::W3 => 20,
+        }
+    }
+
+    pub(crate) fn work(self) -> Work {
+        match self {
+            Self::W3 => Work::Call,
+            Self::W0 | Self::W1 | Self::W2 => Work::List,
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::W0 => "W0 cold view",
+            Self::W1 => "W1 list 20",
+            Self::W2 => "W2 list 500",
+            Self::W3 => "W3 call",
+        }
+    }
+}
+
+/// The request that is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Work {
+    List,
+    Call,
+}
+
+impl Work {
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::List => "tools/list",
+            Self::Call => "tools/call",
+        }
+    }
+}
+
+/// How a caller speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Era {
+    /// JSON-RPC without anything of MCP around it; only the limit is asked this way.
+    #[value(name = "raw")]
+    #[serde(rename = "raw")]
+    Raw,
+    /// 2025-11-25: `initialize` and one session per connection.
+    #[value(name = "2025")]
+    #[serde(rename = "2025")]
+    Sessions,
+    /// 2026-07-28: stateless, facts of the client in `_meta` and mirrored headers.
+    #[value(name = "2026")]
+    #[serde(rename = "2026")]
+    Stateless,
+}
+
+impl Era {
+    pub(crate) const SPOKEN: [Self; 2] = [Self::Sessions, Self::Stateless];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Sessions => "2025",
+            Self::Stateless => "2026",
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `POST`, `GET` and `DELETE` of the one MCP address.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+
+use crate::{
+    call,
+    era::Version,
+    headers,
+    identity::{Credentials, Identified},
+    json::text,
+    list,
+    listen::{self, Listener},
+    message::{Kind, Message},
+    mirror,
+    refusal::{Refusal, code},
+    reply::Reply,
+    wire::{self, Ask, Inner, Method, Transport, Wire},
+};
+
+impl Wire {
+    /// Answers one message.
+    pub async fn post(&self, head: &Parts, body: Bytes) -> Reply {
+        match self.inner.post(head, &body).await {
+            Ok(reply) => reply,
+            Err((refusal, id)) => Reply::refused(&refusal, id),
+        }
+    }
+
+    /// Opens the stream of a legacy session; there is none in the modern era.
+    pub async fn get(&self, head: &Parts) -> Reply {
+        self.inner.get(head).await.unwrap_or_else(|refusal| Reply::refused(&refusal, None))
+    }
+
+    /// Ends a legacy session.
+    pub async fn delete(&self, head: &Parts) -> Reply {
+        self.inner.delete(head).await.unwrap_or_else(|refusal| Reply::refused(&refusal, None))
+    }
+}
+
+impl Inner {
+    async fn post<'b>(self: &Arc<Self>, head: &Parts, body: &'b Bytes) -> Result<Reply, (Refusal, Option<&'b str>)> {
+        let unread = |refusal| (refusal, None);
+        headers::check_query(head.uri.query()).map_err(unread)?;
+        headers::check_content_type(&head.headers).map_err(unread)?;
+        self.check_size(body).map_err(unread)?;
+        let message = Message::read(body, &self.config.limits)?;
+        let id = message.id;
+        self.answer(&head.headers, &message).await.map_err(|refusal| (refusal, id))
+    }
+
+    async fn answer(self: &Arc<Self>, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
+        let version = version_of(headers, message)?;
+        match (message.kind, message.id) {
+            (Kind::Request, Some(id)) => self.answer_request(headers, message, id, version).await,
+            (Kind::Response, _) if version.is_modern() => {
+                Err(Refusal::request("responses are not taken; this server sends no requests"))
+            }
+            (Kind::Response, _) => Ok(Reply::accepted()),
+            (Kind::Notification | Kind::Request, _) => {
+                if version.is_modern() {
+                    mirror::check_standard(headers, message, None)?;
+                } else if headers.contains_key(headers::SESSION_ID) {
+                    // It changes nothing, so whose it is does not matter, only that the client hears of a lost session.
+                    self.read_session(headers)?;
+                }
+                Ok(Reply::accepted())
+            }
+        }
+    }
+
+    async fn answer_request(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+        id: &str,
+        version: Version,
+    ) -> Result<Reply, Refusal> {
+        let accepted = headers::accepted(headers);
+        if !accepted.json || (version.is_modern() && !accepted.events) {
+            return Err(not_acceptable());
+        }
+        let method = Method::of(version, &message.method);
+        if version.is_modern() {
+            wire::check_modern_meta(message)?;
+            let name = if method == Some(Method::CallTool) { Some(call::name(message)?) } else { None };
+            mirror::check_standard(headers, message, name.as_deref())?;
+        }
+        if method == Some(Method::Discover) {
+            return Ok(Reply::json(self.pieces.discover(id)));
+        }
+
+        let task_keys = headers::task_keys(headers, &self.config.task_headers);
+        let credentials = self.credentials(headers, &task_keys)?.with_params(&message.params)?;
+        let kept = (method == Some(Method::Listen)).then(|| credentials.to_kept());
+        let identified = self.identify(credentials).await?;
+        if !version.is_modern() && method != Some(Method::Initialize) && headers.contains_key(headers::SESSION_ID) {
+            self.check_session(headers, &identified).await?;
+        }
+        if !method.is_some_and(Method::is_open) {
+            self.demand_signed_in(&identified)?;
+        }
+        let lang = headers::language(headers, self.config.lang);
+        let transport = Transport::Http { headers, events: accepted.events && headers.contains_key(header::ACCEPT) };
+        let ask = Ask { message, id, version, lang, identified: &identified, transport };
+        match method {
+            None => Err(wire::method_not_found(version, &message.method)),
+            Some(Method::Discover) => Ok(Reply::json(self.pieces.discover(id))),
+            Some(Method::Ping) => Ok(Reply::json(self.pieces.empty(id, version))),
+            Some(Method::Initialize) => self.initialize(&ask),
+            Some(Method::ListTools) => list::tools(self, &ask).map(Reply::json),
+            Some(Method::CallTool) => call::answer(self, ask).await,
+            Some(Method::Listen) => {
+                let filter = listen::Filter::read(message)?;
+                let Some(kept) = kept else { return Err(wire::method_not_found(version, &message.method)) };
+                Ok(Reply::events(Listener::subscription(self, kept, id, filter).start_events(&identified)))
+            }
+        }
+    }
+
+    /// Agrees on a version and hands out a session; a client may use it or not.
+    fn initialize(&self, ask: &Ask<'_>) -> Result<Reply, Refusal> {
+        let version = wire::negotiate(ask.message)?;
+        let ttl = self.config.session_ttl.as_secs();
+        let session = self.sessions.open(version, &ask.identified.caller, wire::now(), ttl);
+        Ok(Reply {
+            session: session.and_then(|name| HeaderValue::try_from(name).ok()),
+            ..Reply::json(self.pieces.initialize(ask.id, version))
+        })
+    }
+
+    async fn get(self: &Arc<Self>, head: &Parts) -> Result<Reply, Refusal> {
+        let headers = &head.headers;
+        headers::check_query(head.uri.query())?;
+        let asks_for_events = headers.contains_key(header::ACCEPT) && headers::accepted(headers).events;
+        if !asks_for_events || !headers.contains_key(headers::SESSION_ID) {
+            return Err(no_such_way(
+                "only the stream of a session is here: send Accept: text/event-stream and Mcp-Session-Id",
+            ));
+        }
+        let task_keys = headers::task_keys(headers, &self.config.task_headers);
+        let credentials = self.credentials(headers, &task_keys)?;
+        let kept = credentials.to_kept();
+        let identified = self.identify(credentials).await?;
+        let session = self.check_session(headers, &identified).await?;
+        self.demand_signed_in(&identified)?;
+        Ok(Reply::events(Listener::session(self, kept, session).start_events(&identified)))
+    }
+
+    async fn delete(&self, head: &Parts) -> Result<Reply, Refusal> {
+        headers::check_query(head.uri.query())?;
+        if !head.headers.contains_key(headers::SESSION_ID) {
+            return Err(no_such_way("only a session can be deleted: send its Mcp-Session-Id"));
+        }
+        let identified = self.identify_by_headers(&head.headers).await?;
+        let session = self.check_session(&head.headers, &identified).await?;
+        self.memory.end(&session.id, session.expires).await.map_err(|error| Refusal::unavailable(error.to_string()))?;
+        Ok(Reply { status: StatusCode::NO_CONTENT, ..Reply::accepted() })
+    }
+
+    /// What the headers carry; the message's parameters are added by whoever has them.
+    fn credentials<'a>(&self, headers: &'a HeaderMap, task_keys: &'a [&'a str]) -> Result<Credentials<'a>, Refusal> {
+        Ok(Credentials {
+            bearer: headers::bearer(headers)?,
+            task_keys,
+            browser: headers.contains_key(header::ORIGIN),
+            ..Credentials::default()
+        })
+    }
+
+    async fn identify_by_headers(&self, headers: &HeaderMap) -> Result<Identified, Refusal> {
+        let task_keys = headers::task_keys(headers, &self.config.task_headers);
+        self.identify(self.credentials(headers, &task_keys)?).await
+    }
+
+    pub(crate) fn check_size(&self, body: &[u8]) -> Result<(), Refusal> {
+        let limit = self.config.limits.body_bytes;
+        if body.len() <= limit {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            code::INVALID_REQUEST,
+            format!("message is larger than {limit} bytes; send less at once"),
+        ))
+    }
+}
+
+/// Which version a message is in: its `_meta`, else its header, else the older era.
+fn version_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Version, Refusal> {
+    let given =
+        headers::single(headers, &headers::PROTOCOL_VERSION)?.map(|value| mirror::decoded(value).unwrap_or_default());
+    let header = given.as_deref();
+    let Some(raw) = message.params.meta.version else {
+        return match header.map(|word| (word, Version::parse(word))) {
+            _ if message.method == "initialize" => Ok(Version::NEWEST_LEGACY),
+            // Methods that only the modern era has: its rules say what is missing.
+            None if matches!(&*message.method, "server/discover" | "subscriptions/listen") => Ok(Version::V2026_07_28),
+            None => Ok(Version::NEWEST_LEGACY),
+            Some((_, Some(version))) => Ok(version),
+            Some((word, None)) => Err(Refusal::unsupported_version(word)),
+        };
+    };
+    let Some(declared) = text::string(raw) else { return Ok(Version::V2026_07_28) };
+    let version = Version::parse(&declared);
+    // A client of the older era may repeat its version there; it must not contradict its header.
+    if let Some(legacy) = version.filter(|version| !version.is_modern())
+        && header.is_none_or(|header| header == declared)
+    {
+        return Ok(legacy);
+    }
+    match header {
+        // What headers a notification needs is not defined.
+        None if message.kind == Kind::Notification => {}
+        None => {
+            return Err(Refusal::header(
+                "header mcp-protocol-version is missing; send the version of params._meta in it",
+            ));
+        }
+        Some(header) if header != declared => {
+            return Err(Refusal::header(
+                "header mcp-protocol-version does not match the version in params._meta; send the same value in both",
+            ));
+        }
+        Some(_) => {}
+    }
+    version.ok_or_else(|| Refusal::unsupported_version(&declared))
+}
+
+fn not_acceptable() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_ACCEPTABLE,
+        code::INVALID_REQUEST,
+        "answers come as JSON or events; send Accept: application/json, text/event-stream",
+    )
+}
+
+fn no_such_way(message: &'static str) -> Refusal {
+    Refusal {
+        allow: Some(HeaderValue::from_static("POST")),
+        ..Refusal::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, message)
+    }
+}

@@ -1,0 +1,120 @@
+//! Who is asking: the credentials a request carries, collected here and judged elsewhere.
+
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use async_trait::async_trait;
+use toolgate_core::Caller;
+
+use crate::{json::text, message::Params, refusal::Refusal};
+
+/// Turns credentials into a caller. Which place wins and what combines is this trait's to decide.
+#[async_trait]
+pub trait Identify: Send + Sync {
+    async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, IdentityUnavailable>;
+}
+
+/// Every credential of one request, by the place it was found in.
+#[derive(Clone, Default)]
+pub struct Credentials<'a> {
+    /// `Authorization: Bearer`; empty where the header holds what no token can be.
+    pub bearer: Option<&'a str>,
+    /// `params._meta["toolgate/token"]`
+    pub meta_token: Option<Cow<'a, str>>,
+    /// `params.token`
+    pub params_token: Option<Cow<'a, str>>,
+    /// `params.arguments.session_token`
+    pub session_token: Option<Cow<'a, str>>,
+    /// `params.arguments.coordinator_token`
+    pub coordinator_token: Option<Cow<'a, str>>,
+    /// Values of the configured task headers, in the configured order.
+    pub task_keys: &'a [&'a str],
+    /// The request has an `Origin`: a browser made it.
+    pub browser: bool,
+}
+
+impl fmt::Debug for Credentials<'_> {
+    /// Says which places are filled, never with what.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials")
+            .field("bearer", &self.bearer.is_some())
+            .field("meta_token", &self.meta_token.is_some())
+            .field("params_token", &self.params_token.is_some())
+            .field("session_token", &self.session_token.is_some())
+            .field("coordinator_token", &self.coordinator_token.is_some())
+            .field("task_keys", &self.task_keys.len())
+            .field("browser", &self.browser)
+            .finish()
+    }
+}
+
+/// The caller that the credentials stand for.
+#[derive(Debug, Clone)]
+pub struct Identified {
+    pub caller: Arc<Caller>,
+    /// Some credential was there and did not count.
+    pub rejected: bool,
+}
+
+/// The caller can't be known now; nothing may be decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the caller can't be identified now: {reason}; try again, and check the store if it stays")]
+pub struct IdentityUnavailable {
+    pub reason: String,
+}
+
+impl<'a> Credentials<'a> {
+    /// Adds what the message's parameters carry.
+    pub(crate) fn with_params(mut self, params: &Params<'a>) -> Result<Self, Refusal> {
+        let token = |raw: Option<&'a str>, place: &str| match raw.map(text::string) {
+            None => Ok(None),
+            Some(Some(token)) => Ok(Some(token)),
+            Some(None) => Err(Refusal::params(format!("{place} must be a string"))),
+        };
+        self.meta_token = token(params.meta.token, "_meta[\"toolgate/token\"]")?;
+        self.params_token = token(params.token, "params.token")?;
+        // Arguments belong to the tool; one of another type is an argument error for its schema to report.
+        self.session_token = params.session_token.and_then(text::string);
+        self.coordinator_token = params.coordinator_token.and_then(text::string);
+        Ok(self)
+    }
+
+    pub(crate) fn to_kept(&self) -> KeptCredentials {
+        let own = |token: &Option<Cow<'a, str>>| token.as_deref().map(str::to_owned);
+        KeptCredentials {
+            bearer: self.bearer.map(str::to_owned),
+            meta_token: own(&self.meta_token),
+            params_token: own(&self.params_token),
+            session_token: own(&self.session_token),
+            coordinator_token: own(&self.coordinator_token),
+            task_keys: self.task_keys.iter().map(|&key| key.to_owned()).collect(),
+            browser: self.browser,
+        }
+    }
+}
+
+/// Credentials of a stream, kept to be judged again while it is open. No `Debug`: they are secrets.
+pub(crate) struct KeptCredentials {
+    bearer: Option<String>,
+    meta_token: Option<String>,
+    params_token: Option<String>,
+    session_token: Option<String>,
+    coordinator_token: Option<String>,
+    task_keys: Vec<String>,
+    browser: bool,
+}
+
+impl KeptCredentials {
+    pub(crate) async fn identify(&self, identify: &dyn Identify) -> Result<Identified, IdentityUnavailable> {
+        let task_keys: Vec<&str> = self.task_keys.iter().map(String::as_str).collect();
+        let credentials = Credentials {
+            bearer: self.bearer.as_deref(),
+            meta_token: self.meta_token.as_deref().map(Cow::Borrowed),
+            params_token: self.params_token.as_deref().map(Cow::Borrowed),
+            session_token: self.session_token.as_deref().map(Cow::Borrowed),
+            coordinator_token: self.coordinator_token.as_deref().map(Cow::Borrowed),
+            task_keys: &task_keys,
+            browser: self.browser,
+        };
+        identify.identify(credentials).await
+    }
+}

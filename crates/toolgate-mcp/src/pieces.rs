@@ -1,0 +1,221 @@
+//! Results as bytes: a small head with the request's id, somebody's JSON as it is, and a tail made once.
+
+use bytes::Bytes;
+use memchr::memmem;
+use serde::Serialize;
+
+use crate::{
+    config::WireConfig,
+    era::{self, Version},
+    json::text,
+};
+
+/// The parts of answers that do not change from request to request.
+pub(crate) struct Pieces {
+    /// `"_meta":{"io.modelcontextprotocol/serverInfo":{…}}`
+    server_meta: Vec<u8>,
+    server_info: Vec<u8>,
+    instructions: Option<String>,
+    discover: Bytes,
+    /// What follows a modern list.
+    list_tail: Bytes,
+    empty_modern: Bytes,
+}
+
+const CAPABILITIES: &str = r#""capabilities":{"tools":{"listChanged":true}}"#;
+/// What the server can do changes with its version only.
+const DISCOVER_TTL_MS: u32 = 3_600_000;
+
+impl Pieces {
+    pub(crate) fn new(config: &WireConfig) -> Self {
+        #[derive(Serialize)]
+        struct Info<'a> {
+            name: &'a str,
+            version: &'a str,
+        }
+        let info = Info { name: &config.server_name, version: &config.server_version };
+        let server_info = serde_json::to_vec(&info).unwrap_or_default();
+        let mut server_meta = br#""_meta":{"io.modelcontextprotocol/serverInfo":"#.to_vec();
+        server_meta.extend_from_slice(&server_info);
+        server_meta.push(b'}');
+
+        let mut discover = br#"{"resultType":"complete","supportedVersions":"#.to_vec();
+        discover.extend_from_slice(era::supported_json().as_bytes());
+        discover.push(b',');
+        discover.extend_from_slice(CAPABILITIES.as_bytes());
+        push_instructions(&mut discover, config.instructions.as_deref());
+        discover.extend_from_slice(format!(r#","ttlMs":{DISCOVER_TTL_MS},"cacheScope":"private","#).as_bytes());
+        discover.extend_from_slice(&server_meta);
+        discover.extend_from_slice(b"}}");
+
+        let mut list_tail = format!(r#","ttlMs":{},"cacheScope":"private","#, config.list_ttl.as_millis()).into_bytes();
+        list_tail.extend_from_slice(&server_meta);
+        list_tail.extend_from_slice(b"}}");
+
+        let mut empty_modern = br#"{"resultType":"complete","#.to_vec();
+        empty_modern.extend_from_slice(&server_meta);
+        empty_modern.extend_from_slice(b"}}");
+        Self {
+            server_meta,
+            server_info,
+            instructions: config.instructions.clone(),
+            discover: discover.into(),
+            list_tail: list_tail.into(),
+            empty_modern: empty_modern.into(),
+        }
+    }
+
+    pub(crate) fn discover(&self, id: &str) -> [Bytes; 3] {
+        [head(id, b"").into(), self.discover.clone(), Bytes::new()]
+    }
+
+    /// A result with nothing in it.
+    pub(crate) fn empty(&self, id: &str, version: Version) -> [Bytes; 3] {
+        let empty = if version.is_modern() { self.empty_modern.clone() } else { Bytes::from_static(b"{}}") };
+        [head(id, b"").into(), empty, Bytes::new()]
+    }
+
+    pub(crate) fn initialize(&self, id: &str, version: Version) -> [Bytes; 3] {
+        let mut out = head(id, b"{\"protocolVersion\":\"");
+        out.extend_from_slice(version.as_str().as_bytes());
+        out.extend_from_slice(b"\",");
+        out.extend_from_slice(CAPABILITIES.as_bytes());
+        out.extend_from_slice(b",\"serverInfo\":");
+        out.extend_from_slice(&self.server_info);
+        push_instructions(&mut out, self.instructions.as_deref());
+        out.extend_from_slice(b"}}");
+        [out.into(), Bytes::new(), Bytes::new()]
+    }
+
+    /// One page of tools; the page's own bytes are not copied.
+    pub(crate) fn list(&self, id: &str, version: Version, tools: Bytes, next: Option<&str>) -> [Bytes; 3] {
+        let modern = version.is_modern();
+        let open: &[u8] = if modern { br#"{"resultType":"complete","tools":"# } else { br#"{"tools":"# };
+        let tail = if modern { self.list_tail.clone() } else { Bytes::from_static(b"}}") };
+        let tail = match next {
+            None => tail,
+            Some(cursor) => {
+                // A cursor is base64url: nothing to escape.
+                let mut with = Vec::with_capacity(cursor.len() + tail.len() + 20);
+                with.extend_from_slice(b",\"nextCursor\":\"");
+                with.extend_from_slice(cursor.as_bytes());
+                with.push(b'"');
+                with.extend_from_slice(&tail);
+                with.into()
+            }
+        };
+        [head(id, open).into(), tools, tail]
+    }
+
+    /// A call's result object, which has no `resultType`; `None` if it is no object.
+    pub(crate) fn called(&self, id: &str, version: Version, result: &Bytes) -> Option<[Bytes; 3]> {
+        let open = result.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        if result.get(open) != Some(&b'{') {
+            return None;
+        }
+        let tail = Bytes::from_static(b"}");
+        if !version.is_modern() {
+            return Some([head(id, b"").into(), result.slice(open..), tail]);
+        }
+        let members = result.slice(open + 1..);
+        let mut out = head(id, br#"{"resultType":"complete""#);
+        // A tool that says something in `_meta` keeps it: ours is advisory, and a key twice is wrong.
+        if memmem::find(&members, b"\"_meta\"").is_none() {
+            out.push(b',');
+            out.extend_from_slice(&self.server_meta);
+        }
+        if members.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'}') {
+            out.push(b',');
+        }
+        Some([out.into(), members, tail])
+    }
+}
+
+fn push_instructions(out: &mut Vec<u8>, instructions: Option<&str>) {
+    if let Some(instructions) = instructions {
+        out.extend_from_slice(b",\"instructions\":");
+        text::push_string(out, instructions);
+    }
+}
+
+/// `{"jsonrpc":"2.0","id":…,"result":…`
+fn head(id: &str, open: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(160 + id.len());
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id.as_bytes());
+    out.extend_from_slice(b",\"result\":");
+    out.extend_from_slice(open);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::sync::watch;
+
+    use super::*;
+
+    fn pieces() -> Pieces {
+        let (_, shutdown) = watch::channel(false);
+        let config = WireConfig {
+            instructions: Some("say \"hi\"".into()),
+            server_version: "1".into(),
+            ..WireConfig::new(vec![], shutdown)
+        };
+        Pieces::new(&config)
+    }
+
+    fn read(parts: [Bytes; 3]) -> Value {
+        serde_json::from_slice(&parts.concat()).unwrap()
+    }
+
+    fn meta() -> Value {
+        json!({"io.modelcontextprotocol/serverInfo": {"name": "toolgate", "version": "1"}})
+    }
+
+    #[test]
+    fn discovery_and_lists_are_private_and_complete_in_the_modern_era_only() {
+        let discover = read(pieces().discover("1"));
+        assert_eq!(discover["result"]["resultType"], "complete");
+        assert_eq!(discover["result"]["cacheScope"], "private");
+        assert_eq!(discover["result"]["ttlMs"], 3_600_000);
+        assert_eq!(discover["result"]["capabilities"]["tools"]["listChanged"], true);
+        assert_eq!(discover["result"]["instructions"], "say \"hi\"");
+        assert_eq!(discover["result"]["_meta"], meta());
+        let tools = Bytes::from_static(br#"[{"name":"a"}]"#);
+        let modern = read(pieces().list("\"x\"", Version::V2026_07_28, tools.clone(), Some("abc")));
+        assert_eq!(
+            modern,
+            json!({"jsonrpc": "2.0", "id": "x", "result": {"resultType": "complete", "tools": [{"name": "a"}],
+            "nextCursor": "abc", "ttlMs": 60000, "cacheScope": "private", "_meta": meta()}})
+        );
+        let legacy = read(pieces().list("2", Version::V2025_06_18, tools, None));
+        assert_eq!(legacy, json!({"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "a"}]}}));
+    }
+
+    #[test]
+    fn a_result_is_spliced_without_being_read() {
+        let called =
+            |version, text: &'static str| pieces().called("1", version, &Bytes::from_static(text.as_bytes())).map(read);
+        let legacy = called(Version::V2025_11_25, r#"{"content":[]}"#).unwrap();
+        assert_eq!(legacy["result"], json!({"content": []}));
+        let modern = called(Version::V2026_07_28, r#" {"content":[],"isError":true}"#).unwrap();
+        assert_eq!(
+            modern["result"],
+            json!({"resultType": "complete", "_meta": meta(), "content": [], "isError": true})
+        );
+        let own = called(Version::V2026_07_28, r#"{"_meta":{"a":1}}"#).unwrap();
+        assert_eq!(own["result"], json!({"resultType": "complete", "_meta": {"a": 1}}));
+        let empty = called(Version::V2026_07_28, "{ }").unwrap();
+        assert_eq!(empty["result"], json!({"resultType": "complete", "_meta": meta()}));
+        assert_eq!(called(Version::V2026_07_28, "[]"), None);
+    }
+
+    #[test]
+    fn initialize_answers_the_negotiated_version() {
+        let answer = read(pieces().initialize("1", Version::V2025_06_18));
+        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
+        assert_eq!(answer["result"]["serverInfo"]["name"], "toolgate");
+        assert!(answer["result"].get("resultType").is_none());
+    }
+}

@@ -1,0 +1,120 @@
+//! A JSON-RPC error: what was wrong and what to do, with the HTTP status it has where there is HTTP.
+
+use std::borrow::Cow;
+
+use http::{HeaderValue, StatusCode};
+
+use crate::{
+    era,
+    json::{fault::Fault, text},
+};
+
+/// JSON-RPC's and MCP's codes; ours lie outside the range those reserve.
+pub mod code {
+    pub const PARSE: i32 = -32700;
+    pub const INVALID_REQUEST: i32 = -32600;
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    pub const INVALID_PARAMS: i32 = -32602;
+    pub const INTERNAL: i32 = -32603;
+    pub const HEADER_MISMATCH: i32 = -32020;
+    pub const UNSUPPORTED_VERSION: i32 = -32022;
+    pub const NOT_SIGNED_IN: i32 = -31401;
+    pub const INSUFFICIENT_SCOPE: i32 = -31403;
+    pub const NO_SUCH_SESSION: i32 = -31404;
+}
+
+/// Why a message is not answered with a result.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) code: i32,
+    pub(crate) message: Cow<'static, str>,
+    /// JSON text.
+    pub(crate) data: Option<String>,
+    /// `WWW-Authenticate`
+    pub(crate) challenge: Option<HeaderValue>,
+    /// `Allow`
+    pub(crate) allow: Option<HeaderValue>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, message: message.into(), data: None, challenge: None, allow: None }
+    }
+
+    pub(crate) fn request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::INVALID_REQUEST, message)
+    }
+
+    /// Parameters that no request of this method may have.
+    pub(crate) fn params(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::INVALID_PARAMS, message)
+    }
+
+    pub(crate) fn header(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::HEADER_MISMATCH, message)
+    }
+
+    pub(crate) fn fault(fault: &Fault, body: &[u8]) -> Self {
+        let code = if fault.is_limit() { code::INVALID_REQUEST } else { code::PARSE };
+        Self::new(StatusCode::BAD_REQUEST, code, fault.text(body))
+    }
+
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
+        let mut data = format!("{{\"supported\":{},\"requested\":", era::supported_json()).into_bytes();
+        text::push_string(&mut data, &crate::json::fault::shortened(requested));
+        data.push(b'}');
+        Self {
+            data: String::from_utf8(data).ok(),
+            ..Self::new(
+                StatusCode::BAD_REQUEST,
+                code::UNSUPPORTED_VERSION,
+                "unsupported protocol version; use one of data.supported",
+            )
+        }
+    }
+
+    pub(crate) fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, message)
+    }
+
+    /// The whole error response. Without a readable id there is none, as the schema has it.
+    pub(crate) fn body(&self, id: Option<&str>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(96 + self.message.len());
+        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
+        if let Some(id) = id {
+            out.extend_from_slice(b"\"id\":");
+            out.extend_from_slice(id.as_bytes());
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"error\":{\"code\":");
+        out.extend_from_slice(self.code.to_string().as_bytes());
+        out.extend_from_slice(b",\"message\":");
+        text::push_string(&mut out, &self.message);
+        if let Some(data) = &self.data {
+            out.extend_from_slice(b",\"data\":");
+            out.extend_from_slice(data.as_bytes());
+        }
+        out.extend_from_slice(b"}}");
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_response_is_json_with_the_id_as_it_came() {
+        let refusal = Refusal::unsupported_version("19\"00");
+        let body = refusal.body(Some("\"a\\u0062\""));
+        assert_eq!(
+            String::from_utf8(body).unwrap(),
+            concat!(
+                r#"{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32022,"message":"unsupported protocol version; use one of data.supported","#,
+                r#""data":{"supported":["2026-07-28","2025-11-25","2025-06-18"],"requested":"19\"00"}}}"#
+            )
+        );
+        assert!(!String::from_utf8(refusal.body(None)).unwrap().contains("\"id\""));
+    }
+}

@@ -1,0 +1,183 @@
+//! The wire itself: what it holds, and the steps that HTTP and stdio share.
+
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::mpsc;
+use toolgate_core::{Lang, Listing};
+use toolgate_spine::Spine;
+
+use crate::{
+    config::WireConfig,
+    cursor::Cursors,
+    era::Version,
+    identity::{Credentials, Identified, Identify},
+    json::text,
+    message::Message,
+    pieces::Pieces,
+    refusal::{Refusal, code},
+    session::Sessions,
+    session_memory::SessionMemory,
+};
+
+/// MCP in both eras, in front of one spine. Cheap to clone.
+#[derive(Clone)]
+pub struct Wire {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) spine: Arc<Spine>,
+    pub(crate) identify: Arc<dyn Identify>,
+    pub(crate) memory: Arc<dyn SessionMemory>,
+    pub(crate) config: WireConfig,
+    pub(crate) pieces: Pieces,
+    pub(crate) cursors: Cursors,
+    pub(crate) sessions: Sessions,
+}
+
+impl Wire {
+    pub fn new(
+        spine: Arc<Spine>,
+        identify: Arc<dyn Identify>,
+        memory: Arc<dyn SessionMemory>,
+        config: WireConfig,
+    ) -> Self {
+        let inner = Inner {
+            pieces: Pieces::new(&config),
+            cursors: Cursors::new(&config.seal_key),
+            sessions: Sessions::new(&config.seal_key),
+            spine,
+            identify,
+            memory,
+            config,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+}
+
+/// What we do, by era. Anything else is not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Discover,
+    Initialize,
+    Ping,
+    ListTools,
+    CallTool,
+    Listen,
+}
+
+impl Method {
+    pub(crate) fn of(version: Version, name: &str) -> Option<Self> {
+        match (name, version.is_modern()) {
+            ("tools/call", _) => Some(Self::CallTool),
+            ("tools/list", _) => Some(Self::ListTools),
+            ("server/discover", true) => Some(Self::Discover),
+            ("subscriptions/listen", true) => Some(Self::Listen),
+            ("initialize", false) => Some(Self::Initialize),
+            ("ping", false) => Some(Self::Ping),
+            _ => None,
+        }
+    }
+
+    /// Answered to anyone, even where everything else demands a signed-in caller.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Discover | Self::Initialize | Self::Ping)
+    }
+}
+
+/// One request, past everything that is the same for all methods.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub(crate) message: &'a Message<'a>,
+    pub(crate) id: &'a str,
+    pub(crate) version: Version,
+    pub(crate) lang: Lang,
+    pub(crate) identified: &'a Identified,
+    pub(crate) transport: Transport<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Transport<'a> {
+    Http {
+        headers: &'a HeaderMap,
+        /// The client takes an answer as a stream of events.
+        events: bool,
+    },
+    Stdio {
+        out: &'a mpsc::Sender<Bytes>,
+    },
+}
+
+impl Inner {
+    pub(crate) async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, Refusal> {
+        self.identify.identify(credentials).await.map_err(|error| Refusal::unavailable(error.to_string()))
+    }
+
+    /// What the caller is shown now.
+    pub(crate) fn listing(&self, identified: &Identified) -> Result<Listing, Refusal> {
+        let listing = self.spine.gate().listing(&identified.caller);
+        listing.ok_or_else(|| {
+            Refusal::new(StatusCode::OK, code::INTERNAL, "what this caller may see can't be decided; tell the operator")
+        })
+    }
+
+    /// Refuses nobody where the operator wants everyone signed in.
+    pub(crate) fn demand_signed_in(&self, identified: &Identified) -> Result<(), Refusal> {
+        if self.config.challenge_always && !identified.caller.is_signed_in() {
+            return Err(self.not_signed_in(identified.rejected));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn not_signed_in(&self, rejected: bool) -> Refusal {
+        let message = if rejected {
+            "credential is not valid or has expired; sign in again"
+        } else {
+            "sign in first; no credential was sent"
+        };
+        Refusal {
+            challenge: self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected)),
+            ..Refusal::new(StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, message)
+        }
+    }
+}
+
+/// The facts that every modern request must carry.
+pub(crate) fn check_modern_meta(message: &Message<'_>) -> Result<(), Refusal> {
+    let meta = &message.params.meta;
+    if meta.version.and_then(text::string).is_none() {
+        return Err(Refusal::params(
+            "params._meta[\"io.modelcontextprotocol/protocolVersion\"] is missing or not a string; send it with every request",
+        ));
+    }
+    if !meta.capabilities.is_some_and(text::is_object) {
+        return Err(Refusal::params(
+            "params._meta[\"io.modelcontextprotocol/clientCapabilities\"] is missing or not an object; send it with every request, {} if there are none",
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn method_not_found(version: Version, method: &str) -> Refusal {
+    let status = if version.is_modern() { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    let method = crate::json::fault::shortened(method);
+    Refusal::new(status, code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
+}
+
+/// The legacy version that `initialize` agrees on.
+pub(crate) fn negotiate(message: &Message<'_>) -> Result<Version, Refusal> {
+    let Some(requested) = message.params.protocol_version.and_then(text::string) else {
+        return Err(Refusal { status: StatusCode::OK, ..Refusal::params("params.protocolVersion must be a string") });
+    };
+    Ok(Version::parse(&requested).filter(|version| !version.is_modern()).unwrap_or(Version::NEWEST_LEGACY))
+}
+
+/// Seconds since 1970. A clock before that is taken for 1970, when no session is valid yet.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

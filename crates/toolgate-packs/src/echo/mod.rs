@@ -1,0 +1,42 @@
+//! The echo pack: tools from a definitions file that do nothing but answer with what they were given.
+//!
+//! For trying rules on real definitions before anything stands behind them, and for measuring the gate alone.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use toolgate_core::{Facts, tool::Effect};
+use toolgate_spine::{ProgressNote, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
+
+use crate::definitions::{BadPack, offers};
+
+pub struct EchoPack {
+    offers: Vec<ToolOffer>,
+}
+
+impl EchoPack {
+    /// `json` is an array of MCP tool definitions; `place` says where it came from, for errors.
+    pub fn new(place: &str, json: &str) -> Result<Self, BadPack> {
+        // nothing happens in a call, so all of them are reads; who may use them is the default
+        let facts = |_: &str| Facts { effect: Effect::Read, ..Facts::default() };
+        Ok(Self { offers: offers(place, json, facts)? })
+    }
+}
+
+#[async_trait]
+impl ToolSource for EchoPack {
+    fn name(&self) -> &str {
+        "echo"
+    }
+
+    fn tools(&self) -> Vec<ToolOffer> {
+        self.offers.clone()
+    }
+
+    async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
+        call.progress().report(ProgressNote { progress: 1.0, total: Some(1.0), message: None });
+        let given = call.arguments().get();
+        let text =
+            serde_json::from_str::<Value>(given).ok().and_then(|value| value.get("text")?.as_str().map(str::to_owned));
+        Ok(ToolAnswer::text(text.as_deref().unwrap_or(given)))
+    }
+}

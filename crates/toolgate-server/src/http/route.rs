@@ -1,0 +1,149 @@
+//! From a request to the room that answers it.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use toolgate_mcp::{Credentials, ReplyBody};
+
+use super::{PATIENCE, Site, body::OutBody, front::Refused};
+
+type Answer = Response<OutBody>;
+
+const METADATA: &str = "/.well-known/oauth-protected-resource";
+
+impl Site {
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let origin = match self.front.check(&head.headers) {
+            Ok(origin) => origin.cloned(),
+            Err(refused) => return turned_away(refused),
+        };
+        let mut answer = self.route(&head, body, origin.is_some()).await;
+        if let Some(origin) = origin {
+            let headers = answer.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+            headers.insert(
+                header::ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate"),
+            );
+        }
+        answer
+    }
+
+    async fn route(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
+        match (head.uri.path(), &head.method) {
+            ("/mcp", &Method::POST) => self.post(head, body).await,
+            ("/mcp", &Method::GET) => self.wire.get(head).await.into_response().map(OutBody::from),
+            ("/mcp", &Method::DELETE) => self.wire.delete(head).await.into_response().map(OutBody::from),
+            ("/mcp", &Method::OPTIONS) if browser => preflight(),
+            ("/mcp", _) => with_header(
+                text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n"),
+                header::ALLOW,
+                "POST, GET, DELETE",
+            ),
+            ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
+            ("/readyz", &Method::GET) => self.ready().await,
+            ("/metrics", &Method::GET) => self.metrics(head).await,
+            (path, &Method::GET) if path == METADATA || path.strip_prefix(METADATA) == Some("/mcp") => self.metadata(),
+            _ => text(StatusCode::NOT_FOUND, "nothing is at this address; MCP is at /mcp\n"),
+        }
+    }
+
+    async fn post(&self, head: &Parts, body: Incoming) -> Answer {
+        let read = tokio::time::timeout(PATIENCE, Limited::new(body, self.body_bytes).collect()).await;
+        match read {
+            Ok(Ok(body)) => self.wire.post(head, body.to_bytes()).await.into_response().map(OutBody::from),
+            Ok(Err(fault)) if fault.is::<http_body_util::LengthLimitError>() => refusal(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!("the message is larger than {} bytes; send less at once", self.body_bytes),
+            ),
+            Ok(Err(_)) => refusal(StatusCode::BAD_REQUEST, "the message was cut off"),
+            Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time"),
+        }
+    }
+
+    async fn ready(&self) -> Answer {
+        match self.store.ping().await {
+            Ok(()) => text(StatusCode::OK, "ready\n"),
+            Err(fault) => {
+                tracing::warn!(%fault, "not ready");
+                text(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n")
+            }
+        }
+    }
+
+    /// Its labels name tools, so it is for operators.
+    async fn metrics(&self, head: &Parts) -> Answer {
+        let bearer = head
+            .headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.strip_prefix("Bearer "));
+        let credentials =
+            Credentials { bearer, browser: head.headers.contains_key(header::ORIGIN), ..Credentials::default() };
+        match self.identify.identify(credentials).await {
+            Ok(identified) if identified.caller.operator => with_header(
+                text(StatusCode::OK, self.spine.recorder().metrics()),
+                header::CONTENT_TYPE,
+                "text/plain; version=0.0.4; charset=utf-8",
+            ),
+            Ok(identified) if identified.caller.is_signed_in() => {
+                text(StatusCode::FORBIDDEN, "metrics are for operators: toolgate token mint --user NAME --operator\n")
+            }
+            Ok(_) => with_header(
+                text(
+                    StatusCode::UNAUTHORIZED,
+                    "metrics are for operators: toolgate token mint --user NAME --operator\n",
+                ),
+                header::WWW_AUTHENTICATE,
+                "Bearer",
+            ),
+            Err(fault) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{fault}\n")),
+        }
+    }
+
+    fn metadata(&self) -> Answer {
+        match &self.metadata {
+            Some(metadata) => {
+                with_header(text(StatusCode::OK, metadata.clone()), header::CONTENT_TYPE, "application/json")
+            }
+            None => text(StatusCode::NOT_FOUND, "no issuer is configured: [[identity.issuers]] in toolgate.toml\n"),
+        }
+    }
+}
+
+fn turned_away(refused: Refused) -> Answer {
+    let why = match refused {
+        Refused::Host => "this server does not go by that Host; let it in with [server] hosts",
+        Refused::Origin => "requests from that Origin are not taken; let it in with [server] origins",
+    };
+    refusal(StatusCode::FORBIDDEN, why)
+}
+
+/// A JSON-RPC error without an id: what went wrong happened before there was a message.
+fn refusal(status: StatusCode, message: &str) -> Answer {
+    let body =
+        serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": message}}).to_string();
+    with_header(text(status, body), header::CONTENT_TYPE, "application/json")
+}
+
+fn preflight() -> Answer {
+    let mut answer = Response::new(OutBody::from(ReplyBody::Empty));
+    *answer.status_mut() = StatusCode::NO_CONTENT;
+    let allowed = "Authorization, Content-Type, Accept, Accept-Language, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID";
+    let answer = with_header(answer, header::ACCESS_CONTROL_ALLOW_METHODS, "POST, GET, DELETE");
+    with_header(answer, header::ACCESS_CONTROL_ALLOW_HEADERS, allowed)
+}
+
+fn text(status: StatusCode, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(OutBody::from(body.into()));
+    *answer.status_mut() = status;
+    with_header(answer, header::CONTENT_TYPE, "text/plain; charset=utf-8")
+}
+
+fn with_header(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
+    answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    answer
+}

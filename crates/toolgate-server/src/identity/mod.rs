@@ -1,0 +1,203 @@
+//! Who is asking: credentials in, one caller out.
+//!
+//! Places, kinds and how they combine are in `combine` and `resolve`; each kind of credential has its own file. Nothing
+//! here prints a credential: refusals are fixed texts, and what holds a secret has a `Debug` that does not show it.
+
+mod api_key;
+mod claims;
+mod combine;
+mod config;
+pub mod contract;
+mod error;
+mod issuer;
+mod jwt;
+mod key_file;
+mod own_key;
+mod own_token;
+mod proven;
+mod resolve;
+mod rows;
+mod secret;
+mod session;
+mod standing;
+pub mod store;
+mod task_key;
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use tokio::task::AbortHandle;
+use toolgate_core::{Caller, caller::Runtime};
+
+pub use api_key::{ApiKey, NewKey};
+pub use claims::Claims;
+pub use config::IdentityConfig;
+pub use contract::{Credentials, Identified, Identify, IdentityUnavailable};
+pub use error::IdentityError;
+pub use issuer::{ClaimMap, IssuerConfig, Jwks};
+pub use jsonwebtoken::Algorithm;
+pub use key_file::FILE_NAME as KEY_FILE_NAME;
+pub use own_key::{OwnAlgorithm, OwnKey};
+pub use own_token::{OWN_ISSUER, OwnTokens};
+pub use rows::StoreRows;
+pub use secret::{Secret, Token};
+pub use session::{AgentSession, AgentSessions, SESSION_MARK};
+pub use store::{IdentityStore, KeyRow, TaskRow, TenantRow};
+pub use task_key::TaskKey;
+
+use combine::{Anonymous, Combination};
+use issuer::Issuer;
+use proven::ProvenTokens;
+use resolve::Place;
+use session::NoSessions;
+
+/// Resolves credentials. One per process, shared.
+pub struct Identity {
+    config: IdentityConfig,
+    tokens: OwnTokens,
+    issuers: Vec<Arc<Issuer>>,
+    store: Arc<dyn IdentityStore>,
+    sessions: Arc<dyn AgentSessions>,
+    proven: ProvenTokens,
+    key_revision: Arc<AtomicU64>,
+    anonymous: [Arc<Caller>; 2],
+    refreshing: Vec<AbortHandle>,
+}
+
+impl Identity {
+    /// Refuses wrong configuration. Issuers are first asked for their keys in the background, so one that is down
+    /// delays nothing.
+    pub fn new(config: IdentityConfig, key: OwnKey, store: Arc<dyn IdentityStore>) -> Result<Self, IdentityError> {
+        let tokens = OwnTokens::new(key, &config.audience, config.leeway)?;
+        let key_revision = Arc::new(AtomicU64::new(0));
+        let mut issuers: Vec<Arc<Issuer>> = Vec::new();
+        for wanted in &config.issuers {
+            let taken = |other: &Arc<Issuer>| other.config.name == wanted.name || other.config.issuer == wanted.issuer;
+            if issuers.iter().any(taken) {
+                let what = "another issuer has the same name or the same 'issuer'".to_owned();
+                return Err(IdentityError::Issuer { issuer: wanted.name.clone(), what });
+            }
+            issuers.push(Arc::new(Issuer::new(wanted.clone(), Arc::clone(&key_revision))?));
+        }
+        let mut identity = Self {
+            proven: ProvenTokens::new(config.remembered_tokens.max(1)),
+            config,
+            tokens,
+            issuers,
+            store,
+            sessions: Arc::new(NoSessions),
+            key_revision,
+            anonymous: [Runtime::Server, Runtime::Client]
+                .map(|runtime| Arc::new(Caller { runtime, ..Caller::anonymous() })),
+            refreshing: Vec::new(),
+        };
+        for issuer in &identity.issuers {
+            identity.refreshing.push(issuer.keep_fresh()?);
+        }
+        Ok(identity)
+    }
+
+    /// Who answers for `sess_…` tokens. Without one, they are invalid.
+    pub fn with_sessions(mut self, sessions: Arc<dyn AgentSessions>) -> Self {
+        self.sessions = sessions;
+        self
+    }
+
+    pub fn mint(&self, claims: &Claims, ttl: Duration) -> Result<Token, IdentityError> {
+        self.tokens.mint(claims, ttl)
+    }
+
+    pub fn key(&self) -> &OwnKey {
+        self.tokens.key()
+    }
+
+    /// The authorization servers to name in the protected-resource metadata (RFC 9728).
+    pub fn issuers(&self) -> Vec<&str> {
+        self.issuers.iter().map(|issuer| issuer.config.issuer.as_str()).collect()
+    }
+
+    /// The answer where nothing has to be asked: no credential, or one token proven before. Does not wait.
+    pub fn identify_at_once(&self, credentials: &Credentials<'_>) -> Option<Identified> {
+        if credentials.task_keys.iter().any(|key| !key.is_empty()) {
+            return None;
+        }
+        let mut shown = shown(credentials);
+        let Some((_, token)) = shown.next() else {
+            return Some(self.anonymous(credentials.browser, false));
+        };
+        if shown.next().is_some() {
+            return None;
+        }
+        let caller = self.proven.get(token, self.basis())?.alone(credentials.browser)?;
+        Some(Identified { caller, rejected: false })
+    }
+
+    async fn identify_by_asking(&self, credentials: &Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
+        let mut combination = Combination::default();
+        for (place, token) in shown(credentials) {
+            if let Err(Anonymous) = combination.add(self.resolve(place, token).await?) {
+                return Ok(self.anonymous(credentials.browser, true));
+            }
+        }
+        if let Some(key) = credentials.task_keys.iter().find(|key| !key.is_empty())
+            && let Err(Anonymous) = combination.add(self.resolve_task_key(key).await?)
+        {
+            return Ok(self.anonymous(credentials.browser, true));
+        }
+        Ok(Identified { caller: Arc::new(combination.caller(credentials.browser)), rejected: false })
+    }
+
+    fn anonymous(&self, browser: bool, rejected: bool) -> Identified {
+        let [server, client] = &self.anonymous;
+        Identified { caller: Arc::clone(if browser { client } else { server }), rejected }
+    }
+}
+
+#[async_trait]
+impl Identify for Identity {
+    async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
+        match self.identify_at_once(&credentials) {
+            Some(identified) => Ok(identified),
+            None => self.identify_by_asking(&credentials).await,
+        }
+    }
+}
+
+/// The credentials of a request in the order in which places win. An empty one is none.
+fn shown<'a>(credentials: &'a Credentials<'_>) -> impl Iterator<Item = (Place, &'a str)> {
+    [
+        (Place::Open, credentials.bearer),
+        (Place::Open, credentials.meta_token.as_deref()),
+        (Place::Open, credentials.params_token.as_deref()),
+        (Place::Session, credentials.session_token.as_deref()),
+        (Place::Coordinator, credentials.coordinator_token.as_deref()),
+    ]
+    .into_iter()
+    .filter_map(|(place, token)| Some((place, token.filter(|token| !token.is_empty())?)))
+}
+
+impl Drop for Identity {
+    fn drop(&mut self) {
+        for refreshing in &self.refreshing {
+            refreshing.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("config", &self.config)
+            .field("tokens", &self.tokens)
+            .field("proven", &self.proven)
+            .field("key_revision", &self.key_revision.load(Ordering::Relaxed))
+            .finish_non_exhaustive()
+    }
+}

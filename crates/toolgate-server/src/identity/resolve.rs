@@ -1,0 +1,161 @@
+//! One credential: what it is, whether it holds, and what the store's rows make of it.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use toolgate_core::{
+    Caller,
+    caller::{Agent, AgentKind},
+};
+
+use super::{
+    Identity, api_key,
+    combine::Outcome,
+    contract::IdentityUnavailable,
+    error::Refusal,
+    jwt,
+    own_token::OWN_ISSUER,
+    proven::{Basis, Proven},
+    secret::sha256,
+    session::SESSION_MARK,
+    standing::{Kind, Standing},
+    store::TaskRow,
+};
+
+/// Where a credential was shown, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The header, `_meta` or `params`: any credential.
+    Open,
+    /// The argument `session_token`.
+    Session,
+    /// The argument `coordinator_token`.
+    Coordinator,
+}
+
+/// A refusal, or no answer from what had to be asked.
+enum Failure {
+    Refused(Refusal),
+    Unavailable(IdentityUnavailable),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<IdentityUnavailable> for Failure {
+    fn from(unavailable: IdentityUnavailable) -> Self {
+        Self::Unavailable(unavailable)
+    }
+}
+
+impl Identity {
+    pub(super) async fn resolve(&self, place: Place, token: &str) -> Result<Outcome, IdentityUnavailable> {
+        let settled = match self.prove(place, token).await {
+            Ok(standing) => self.settle_task(standing).await,
+            Err(failure) => Err(failure),
+        };
+        match settled {
+            Ok(outcome) => Ok(outcome),
+            Err(Failure::Unavailable(unavailable)) => Err(unavailable),
+            Err(Failure::Refused(Refusal(reason))) => {
+                tracing::debug!(reason, ?place, "a credential was refused");
+                Ok(Outcome::Invalid(kind_of_invalid(place, token)))
+            }
+        }
+    }
+
+    async fn prove(&self, place: Place, token: &str) -> Result<Standing, Failure> {
+        if place == Place::Coordinator && self.is_coordinator_secret(token) {
+            return Ok(coordinator());
+        }
+        if token.starts_with(SESSION_MARK) {
+            let session = self.sessions.session(token).await?.ok_or(Refusal("no such session"))?;
+            let caller = Caller { user: session.owner, agent: Some(session.agent), ..Caller::default() };
+            return Ok(Standing::new(caller, session.task));
+        }
+        if token.starts_with(api_key::MARK) {
+            let row = self.store.key(api_key::prefix(token)?).await?.ok_or(Refusal("no such API key"))?;
+            return self.settle_tenant(api_key::prove(token, &row)?).await;
+        }
+        self.prove_token(token).await.map(|proven| proven.standing.clone())
+    }
+
+    async fn prove_token(&self, token: &str) -> Result<Arc<Proven>, Failure> {
+        // Taken before proving: if something changes meanwhile, the proof is not found under the new basis.
+        let basis = self.basis();
+        if let Some(proven) = self.proven.get(token, basis) {
+            return Ok(proven);
+        }
+        let unproven = jwt::peek(token)?;
+        let (standing, until) = if unproven.issuer == OWN_ISSUER {
+            self.tokens.prove(token)?
+        } else {
+            let issuer = self.issuers.iter().find(|issuer| issuer.config.issuer == unproven.issuer);
+            issuer.ok_or(Refusal("an issuer that is not configured"))?.prove(token, &unproven).await?
+        };
+        let proven = Arc::new(Proven::new(self.settle_tenant(standing).await?, until, basis));
+        self.proven.put(token, Arc::clone(&proven));
+        Ok(proven)
+    }
+
+    pub(super) fn basis(&self) -> Basis {
+        Basis { keys: self.key_revision.load(Ordering::Acquire), rows: self.store.revision() }
+    }
+
+    /// The store's rows beat the credential's word; naming a tenant one is not in is refused, not ignored.
+    async fn settle_tenant(&self, mut standing: Standing) -> Result<Standing, Failure> {
+        let caller = &mut standing.caller;
+        if let Some(tenant) = &mut caller.tenant
+            && let Some(row) = self.store.tenant(&tenant.id, caller.user.as_ref()).await?
+        {
+            tenant.role = row.role.ok_or(Refusal("the user is not a member of the tenant"))?;
+            tenant.plan = row.plan;
+            tenant.overrides = row.overrides;
+        }
+        Ok(standing)
+    }
+
+    /// A credential that names a task ends with it, whole: what was handed to a task must not outlive it as a user.
+    async fn settle_task(&self, standing: Standing) -> Result<Outcome, Failure> {
+        let Some(id) = &standing.claimed_task else {
+            return Ok(Outcome::Holds(Box::new(standing)));
+        };
+        let kind = standing.kind();
+        match self.store.task(id).await?.filter(|row| row.live) {
+            None => Ok(Outcome::Void(kind)),
+            Some(row) => {
+                let standing = standing.with_task(row).ok_or(Refusal("the task is another user's"))?;
+                Ok(Outcome::Holds(Box::new(standing)))
+            }
+        }
+    }
+
+    /// The task header. Unknown or finished: simply no task.
+    pub(super) async fn resolve_task_key(&self, key: &str) -> Result<Outcome, IdentityUnavailable> {
+        let mut row = self.store.task_by_key(&sha256(key.as_bytes())).await?;
+        if row.is_none() && self.config.trust_task_ids {
+            row = self.store.task(key).await?;
+        }
+        let row: Option<TaskRow> = row.filter(|row| row.live);
+        Ok(row.map_or(Outcome::Void(Kind::Task), |row| Outcome::Holds(Box::new(Standing::of_task(row)))))
+    }
+
+    fn is_coordinator_secret(&self, token: &str) -> bool {
+        self.config.coordinator_secret.as_ref().is_some_and(|secret| secret.matches(token.as_bytes()))
+    }
+}
+
+fn coordinator() -> Standing {
+    let agent = Agent { id: "coordinator".to_owned(), kind: AgentKind::Coordinator, project: None, purpose: None };
+    Standing::new(Caller { agent: Some(agent), ..Caller::default() }, None)
+}
+
+fn kind_of_invalid(place: Place, token: &str) -> Kind {
+    match place {
+        Place::Session | Place::Coordinator => Kind::Agent,
+        Place::Open if token.starts_with(SESSION_MARK) => Kind::Agent,
+        Place::Open => jwt::kind_it_claims(token),
+    }
+}

@@ -1,0 +1,61 @@
+//! What identity asks of the store: the rows that beat a credential's own word.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use toolgate_core::caller::{Role, UserId};
+
+use super::contract::IdentityUnavailable;
+
+/// An API key's row. The key itself is stored nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRow {
+    pub id: String,
+    /// SHA-256 of the whole key.
+    pub hash: [u8; 32],
+    /// The same fields as an own token's claims.
+    pub facts_json: String,
+    /// Unix milliseconds.
+    pub expires_at: Option<i64>,
+    pub revoked_at: Option<i64>,
+}
+
+/// A task's row, with the facts that no credential may state for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRow {
+    /// The public id.
+    pub task_id: String,
+    /// A user, written as [`UserId`] writes it.
+    pub owner: Option<String>,
+    pub process: Option<String>,
+    pub is_orchestrator: bool,
+    /// Neither this task nor any of its ancestors has finished.
+    pub live: bool,
+}
+
+/// A tenant the store manages, as one user sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TenantRow {
+    pub plan: Option<String>,
+    /// The user's role there. Absent: not a member.
+    pub role: Option<Role>,
+    pub overrides: Arc<BTreeMap<String, bool>>,
+}
+
+#[async_trait]
+pub trait IdentityStore: Send + Sync {
+    async fn key(&self, prefix: &str) -> Result<Option<KeyRow>, IdentityUnavailable>;
+
+    /// By SHA-256 of the task's secret key.
+    async fn task_by_key(&self, hash: &[u8; 32]) -> Result<Option<TaskRow>, IdentityUnavailable>;
+
+    /// By public id.
+    async fn task(&self, task_id: &str) -> Result<Option<TaskRow>, IdentityUnavailable>;
+
+    /// `None`: the store does not manage this tenant, and a credential's word is all there is.
+    async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, IdentityUnavailable>;
+
+    /// Changes whenever a tenant, a member or an override does. Kept in memory by the store, so that a cached
+    /// identity can be checked against it without waiting.
+    fn revision(&self) -> u64;
+}

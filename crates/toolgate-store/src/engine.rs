@@ -1,0 +1,121 @@
+//! The engine contract: run statements, all or nothing, and announce what changed.
+
+use tokio::sync::broadcast;
+
+use crate::{
+    Change, Location, StoreError,
+    error::Fault,
+    postgres::Postgres,
+    sqlite::Sqlite,
+    statement::{FromRow, Row, Statement},
+};
+
+pub(crate) enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// Statements that take effect together or not at all.
+pub(crate) struct Write {
+    pub(crate) statements: Vec<Statement>,
+    /// Announced after the commit if the first statement returned a row, that is, if it changed
+    /// something.
+    pub(crate) announce: Option<Change>,
+}
+
+/// The rows each statement of a write returned.
+pub(crate) type Outcome = Vec<Vec<Row>>;
+
+impl Write {
+    pub(crate) fn new(statement: Statement) -> Self {
+        Self { statements: vec![statement], announce: None }
+    }
+
+    pub(crate) fn then(mut self, statement: Statement) -> Self {
+        self.statements.push(statement);
+        self
+    }
+
+    pub(crate) fn announcing(mut self, change: Change) -> Self {
+        self.announce = Some(change);
+        self
+    }
+}
+
+impl Engine {
+    pub(crate) async fn open(location: &Location) -> Result<(Self, broadcast::WeakSender<Change>), StoreError> {
+        // The engine keeps the sender, so that subscriptions end with it.
+        let (announcer, _) = broadcast::channel(1024);
+        let subscriptions = announcer.downgrade();
+        let engine = match location {
+            Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path.clone(), announcer).await?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::open(url, announcer).await?),
+        };
+        Ok((engine, subscriptions))
+    }
+
+    pub(crate) async fn read<T: FromRow>(
+        &self,
+        operation: &'static str,
+        statement: Statement,
+    ) -> Result<Vec<T>, StoreError> {
+        // What can't be stored is not there: a stranger's odd id is an unknown id, not a failure.
+        if statement.check().is_err() {
+            return Ok(Vec::new());
+        }
+        let rows = match self {
+            Engine::Sqlite(engine) => engine.read(statement).await,
+            Engine::Postgres(engine) => engine.read(statement).await,
+        };
+        rows.and_then(records).map_err(|fault| fault.during(operation))
+    }
+
+    pub(crate) async fn find<T: FromRow>(
+        &self,
+        operation: &'static str,
+        statement: Statement,
+    ) -> Result<Option<T>, StoreError> {
+        Ok(self.read(operation, statement).await?.into_iter().next())
+    }
+
+    /// The records that the last statement returned.
+    pub(crate) async fn write<T: FromRow>(&self, operation: &'static str, write: Write) -> Result<Vec<T>, StoreError> {
+        let run = async {
+            write.statements.iter().try_for_each(Statement::check)?;
+            let mut outcome = match self {
+                Engine::Sqlite(engine) => engine.write(write).await?,
+                Engine::Postgres(engine) => engine.write(write).await?,
+            };
+            records(outcome.pop().unwrap_or_default())
+        };
+        run.await.map_err(|fault: Fault| fault.during(operation))
+    }
+
+    pub(crate) async fn ping(&self) -> Result<(), StoreError> {
+        let answer = match self {
+            Engine::Sqlite(engine) => engine.ping().await,
+            Engine::Postgres(engine) => engine.ping().await,
+        };
+        answer.map_err(|fault| fault.during("reach the database"))
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Engine::Sqlite(engine) => engine.close().await,
+            Engine::Postgres(engine) => engine.close().await,
+        }
+    }
+}
+
+fn records<T: FromRow>(rows: Vec<Row>) -> Result<Vec<T>, Fault> {
+    rows.into_iter().map(|mut row| T::from_row(&mut row)).collect()
+}
+
+/// For statements of which only the number of rows matters.
+pub(crate) struct Touched;
+
+impl FromRow for Touched {
+    fn from_row(_: &mut Row) -> Result<Self, Fault> {
+        Ok(Touched)
+    }
+}

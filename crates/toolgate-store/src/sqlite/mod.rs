@@ -1,0 +1,127 @@
+//! SQLite: one thread writes, a few read, and an async front sends them work.
+//!
+//! Other processes may have the same file open (the command beside the server): what they commit is
+//! visible to the next read, and announced as `Resync`.
+
+mod file;
+mod migrate;
+mod reader;
+mod run;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, SyncSender, TrySendError},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use rusqlite::Connection;
+use tokio::sync::{broadcast, oneshot};
+
+use crate::{
+    Change, StoreError,
+    engine::{Outcome, Write},
+    error::Fault,
+    statement::{Row, Statement},
+};
+
+/// How long a call waits for another process's lock.
+const PATIENCE: Duration = Duration::from_secs(2);
+const READERS: usize = 4;
+/// Calls that may wait; more are refused at once, since they would only time out later.
+const QUEUE: usize = 1024;
+
+pub(crate) struct Sqlite {
+    writer: SyncSender<Message<writer::Job>>,
+    readers: SyncSender<Message<reader::Job>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+enum Message<Job> {
+    Job(Job),
+    Stop,
+}
+
+type Answer<T> = oneshot::Sender<Result<T, Fault>>;
+
+impl Sqlite {
+    pub(crate) async fn open(path: PathBuf, announcer: broadcast::Sender<Change>) -> Result<Self, StoreError> {
+        match tokio::task::spawn_blocking(move || Self::open_blocking(&path, announcer)).await {
+            Ok(opened) => opened,
+            Err(_) => Err(Fault::Closed.during(file::OPEN)),
+        }
+    }
+
+    fn open_blocking(path: &Path, announcer: broadcast::Sender<Change>) -> Result<Self, StoreError> {
+        file::create(path)?;
+        let mut connection = file::connect(path)?;
+        migrate::migrate(&mut connection)?;
+
+        let mut threads = Vec::new();
+        let (writer, queue) = mpsc::sync_channel(QUEUE);
+        let work = writer::Writer::new(connection, queue, announcer);
+        threads.push(spawn("store-writer", move || work.run())?);
+
+        let (readers, queue) = mpsc::sync_channel(QUEUE);
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..READERS {
+            let connection = read_only(file::connect(path)?)?;
+            let queue = queue.clone();
+            threads.push(spawn("store-reader", move || reader::run(&connection, &queue))?);
+        }
+        Ok(Self { writer, readers, threads: Mutex::new(threads) })
+    }
+
+    pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {
+        ask(&self.readers, |answer| reader::Job { statement, answer }).await
+    }
+
+    pub(crate) async fn write(&self, write: Write) -> Result<Outcome, Fault> {
+        ask(&self.writer, |answer| writer::Job::new(write, answer)).await
+    }
+
+    /// Takes the write lock and gives it back.
+    pub(crate) async fn ping(&self) -> Result<(), Fault> {
+        self.write(Write { statements: Vec::new(), announce: None }).await.map(drop)
+    }
+
+    pub(crate) async fn close(&self) {
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let (writer, readers) = (self.writer.clone(), self.readers.clone());
+        let stop = move || {
+            // A queue without a receiver means that thread has ended already.
+            let _ = writer.send(Message::Stop);
+            for _ in 1..threads.len() {
+                let _ = readers.send(Message::Stop);
+            }
+            for thread in threads {
+                let _ = thread.join();
+            }
+        };
+        let _ = tokio::task::spawn_blocking(stop).await;
+    }
+}
+
+async fn ask<Job, T>(queue: &SyncSender<Message<Job>>, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, Fault> {
+    let (answer, answered) = oneshot::channel();
+    queue.try_send(Message::Job(job(answer))).map_err(|refused| match refused {
+        TrySendError::Full(_) => Fault::Overloaded,
+        TrySendError::Disconnected(_) => Fault::Closed,
+    })?;
+    answered.await.unwrap_or(Err(Fault::Closed))
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    let failed =
+        |error: std::io::Error| Fault::Other(format!("no thread could be started: {error}")).during(file::OPEN);
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(failed)
+}
+
+fn read_only(connection: Connection) -> Result<Connection, StoreError> {
+    let set = connection.pragma_update(None, "query_only", true);
+    set.map(|()| connection).map_err(|error| run::fault(&error).during(file::OPEN))
+}

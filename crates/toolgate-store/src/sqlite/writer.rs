@@ -1,0 +1,169 @@
+//! The writing thread. All writes that wait when it becomes free share one commit, and so one wait
+//! for the disk; each has its own savepoint, so that one that fails takes nothing of its
+//! neighbours' with it.
+
+use std::{
+    sync::mpsc::{Receiver, RecvTimeoutError},
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::broadcast;
+
+use super::{
+    Answer, Message, PATIENCE,
+    run::{fault, run},
+};
+use crate::{
+    Change,
+    engine::{Outcome, Write},
+    error::Fault,
+};
+
+/// Writes in one commit. More would make the first wait for the last.
+const GROUP: usize = 256;
+/// How often to look whether another process wrote.
+const WATCH: Duration = Duration::from_millis(250);
+
+pub(super) struct Job {
+    write: Write,
+    deadline: Instant,
+    answer: Answer<Outcome>,
+}
+
+impl Job {
+    pub(super) fn new(write: Write, answer: Answer<Outcome>) -> Self {
+        Self { write, deadline: Instant::now() + PATIENCE, answer }
+    }
+}
+
+pub(super) struct Writer {
+    connection: Connection,
+    queue: Receiver<Message<Job>>,
+    announcer: broadcast::Sender<Change>,
+    /// SQLite's count of commits by others, as last seen.
+    others: Option<i64>,
+    looked: Instant,
+}
+
+impl Writer {
+    pub(super) fn new(
+        connection: Connection,
+        queue: Receiver<Message<Job>>,
+        announcer: broadcast::Sender<Change>,
+    ) -> Self {
+        let others = commits_by_others(&connection);
+        Self { connection, queue, announcer, others, looked: Instant::now() }
+    }
+
+    pub(super) fn run(mut self) {
+        loop {
+            match self.queue.recv_timeout(WATCH) {
+                Ok(Message::Job(first)) => {
+                    let (group, stop) = self.gather(first);
+                    self.commit(group);
+                    if stop {
+                        return;
+                    }
+                }
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.look_for_others();
+        }
+    }
+
+    /// Everything that waits now, and whether the end was asked for.
+    fn gather(&self, first: Job) -> (Vec<Job>, bool) {
+        let mut group = vec![first];
+        while group.len() < GROUP {
+            match self.queue.try_recv() {
+                Ok(Message::Job(job)) => group.push(job),
+                Ok(Message::Stop) => return (group, true),
+                Err(_) => break,
+            }
+        }
+        (group, false)
+    }
+
+    fn commit(&mut self, group: Vec<Job>) {
+        // A caller that went away wants nothing written.
+        let waiting = group.into_iter().filter(|job| !job.answer.is_closed());
+        let now = Instant::now();
+        let (group, late): (Vec<_>, Vec<_>) = waiting.partition(|job| now < job.deadline);
+        for job in late {
+            let _ = job.answer.send(Err(Fault::Unavailable("its turn did not come in time".to_owned())));
+        }
+        let Some(deadline) = group.iter().map(|job| job.deadline).min() else {
+            return;
+        };
+
+        match transact(&mut self.connection, &group, deadline.duration_since(now)) {
+            Ok(outcomes) => {
+                for (job, outcome) in group.into_iter().zip(outcomes) {
+                    // Announced before it is answered: who has the answer finds the change waiting.
+                    if let (Some(change), Ok(rows)) = (job.write.announce, &outcome)
+                        && rows.first().is_some_and(|first| !first.is_empty())
+                    {
+                        let _ = self.announcer.send(change);
+                    }
+                    let _ = job.answer.send(outcome);
+                }
+            }
+            Err(fault) => {
+                for job in group {
+                    let _ = job.answer.send(Err(fault.clone()));
+                }
+            }
+        }
+    }
+
+    /// The count is this connection's view: its own commits do not change it.
+    fn look_for_others(&mut self) {
+        if self.looked.elapsed() < WATCH {
+            return;
+        }
+        self.looked = Instant::now();
+        let count = commits_by_others(&self.connection);
+        if count.is_some() && count != self.others {
+            self.others = count;
+            let _ = self.announcer.send(Change::Resync);
+        }
+    }
+}
+
+/// The outer error means that nothing of the group was written; an inner one, that only that write
+/// was not.
+fn transact(
+    connection: &mut Connection,
+    group: &[Job],
+    patience: Duration,
+) -> Result<Vec<Result<Outcome, Fault>>, Fault> {
+    let failed = |error: rusqlite::Error| fault(&error);
+    connection.busy_timeout(patience).map_err(failed)?;
+    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let mut outcomes = Vec::with_capacity(group.len());
+    for job in group {
+        let outcome = apply(&mut transaction, &job.write);
+        // A full disk and the like make SQLite give up the whole transaction, not only the
+        // savepoint.
+        if transaction.is_autocommit() {
+            return Err(outcome.err().unwrap_or_else(|| Fault::Other("the transaction was given up".to_owned())));
+        }
+        outcomes.push(outcome);
+    }
+    transaction.commit().map_err(failed)?;
+    Ok(outcomes)
+}
+
+fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Result<Outcome, Fault> {
+    // Dropped without a commit, it rolls back.
+    let savepoint = transaction.savepoint().map_err(|error| fault(&error))?;
+    let outcome = write.statements.iter().map(|statement| run(&savepoint, statement)).collect::<Result<_, _>>()?;
+    savepoint.commit().map_err(|error| fault(&error))?;
+    Ok(outcome)
+}
+
+fn commits_by_others(connection: &Connection) -> Option<i64> {
+    connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+}

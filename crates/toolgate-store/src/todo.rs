@@ -1,0 +1,109 @@
+//! The todo list of one user.
+//!
+//! INVARIANT: every statement says `user_id = $1` with the user the repository was made for, so
+//! another user's task and a task that does not exist are the same to it.
+
+use std::sync::Arc;
+
+use crate::{
+    StoreError,
+    engine::{Engine, Write},
+    error::Fault,
+    statement::{FromRow, Row, Statement, Value, check_id},
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TodoTask {
+    pub id: i64,
+    pub title: String,
+    pub description: Option<String>,
+    pub completed: bool,
+}
+
+/// Made for exactly one user; nothing outside that user's list exists for it.
+pub struct TodoRepository {
+    engine: Arc<Engine>,
+    user: String,
+}
+
+const ADD: &str = "INSERT INTO todo_tasks (user_id, title, description) VALUES ($1, $2, $3)
+    RETURNING id, title, description, completed";
+const LIST: &str = "SELECT id, title, description, completed FROM todo_tasks WHERE user_id = $1 ORDER BY id DESC";
+const GET: &str = "SELECT id, title, description, completed FROM todo_tasks WHERE user_id = $1 AND id = $2";
+const COMPLETE: &str = "UPDATE todo_tasks SET completed = TRUE WHERE user_id = $1 AND id = $2
+    RETURNING id, title, description, completed";
+const DELETE: &str = "DELETE FROM todo_tasks WHERE user_id = $1 AND id = $2
+    RETURNING id, title, description, completed";
+const UPDATE: &str = "UPDATE todo_tasks SET title = COALESCE($3, title), description = COALESCE($4, description)
+    WHERE user_id = $1 AND id = $2 RETURNING id, title, description, completed";
+
+impl TodoRepository {
+    pub(crate) fn new(engine: Arc<Engine>, user: &str) -> Result<Self, StoreError> {
+        check_id(user).map_err(|fault| fault.during("open a user's todo list"))?;
+        Ok(Self { engine, user: user.to_owned() })
+    }
+
+    pub async fn add(&self, title: &str, description: Option<&str>) -> Result<TodoTask, StoreError> {
+        let operation = "add a todo task";
+        let statement = Statement::new(ADD, [self.user(), Value::text(title), Value::maybe_text(description)]);
+        let missing = || Fault::Other("the task was not stored".into()).during(operation);
+        self.change(operation, statement).await?.ok_or_else(missing)
+    }
+
+    /// The user's tasks, newest first.
+    pub async fn list(&self) -> Result<Vec<TodoTask>, StoreError> {
+        self.engine.read("list the todo tasks", Statement::new(LIST, [self.user()])).await
+    }
+
+    pub async fn get(&self, id: i64) -> Result<Option<TodoTask>, StoreError> {
+        self.engine.find("look up a todo task", Statement::new(GET, [self.user(), Value::int(id)])).await
+    }
+
+    /// Completing a completed task changes nothing and succeeds.
+    pub async fn complete(&self, id: i64) -> Result<Option<TodoTask>, StoreError> {
+        self.change("complete a todo task", Statement::new(COMPLETE, [self.user(), Value::int(id)])).await
+    }
+
+    /// The task as it was before it was deleted.
+    pub async fn delete(&self, id: i64) -> Result<Option<TodoTask>, StoreError> {
+        self.change("delete a todo task", Statement::new(DELETE, [self.user(), Value::int(id)])).await
+    }
+
+    /// `None` leaves a field as it is; an empty description clears it.
+    pub async fn update(
+        &self,
+        id: i64,
+        title: Option<&str>,
+        description: Option<&str>,
+    ) -> Result<Option<TodoTask>, StoreError> {
+        let values = [self.user(), Value::int(id), Value::maybe_text(title), Value::maybe_text(description)];
+        self.change("update a todo task", Statement::new(UPDATE, values)).await
+    }
+
+    fn user(&self) -> Value {
+        Value::id(&self.user)
+    }
+
+    async fn change(&self, operation: &'static str, statement: Statement) -> Result<Option<TodoTask>, StoreError> {
+        Ok(self.engine.write(operation, Write::new(statement)).await?.into_iter().next())
+    }
+}
+
+impl FromRow for TodoTask {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        Ok(TodoTask { id: row.int()?, title: row.text()?, description: row.maybe_text()?, completed: row.bool()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_is_about_one_user() {
+        for sql in [LIST, GET, COMPLETE, DELETE, UPDATE] {
+            assert!(sql.contains("WHERE user_id = $1"), "{sql}");
+        }
+        assert!(ADD.contains("(user_id, title, description) VALUES ($1, "));
+    }
+}

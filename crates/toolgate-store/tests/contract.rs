@@ -1,0 +1,27 @@
+//! The store's contract, each behaviour checked on both engines. SQLite needs nothing; PostgreSQL
+//! needs a server named by `TOOLGATE_TEST_POSTGRES`, which `cargo xtask test` starts. Without it
+//! these tests fail rather than claim anything.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[macro_use]
+#[path = "contract/bed.rs"]
+mod bed;
+#[path = "contract/changes.rs"]
+mod changes;
+#[path = "contract/hostile.rs"]
+mod hostile;
+#[path = "contract/keys.rs"]
+mod keys;
+#[path = "contract/opening.rs"]
+mod opening;
+#[path = "contract/outage.rs"]
+mod outage;
+#[path = "contract/secrets.rs"]
+mod secrets;
+#[path = "contract/sessions.rs"]
+mod sessions;
+#[path = "contract/tasks.rs"]
+mod tasks;
+#[path = "contract/todo.rs"]
+mod todo;

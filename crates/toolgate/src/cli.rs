@@ -1,0 +1,260 @@
+//! The command line. Names here are a contract: people and scripts rely on them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolgate",
+    version,
+    about = "Stands between AI agents and their tools: shows each caller only what it may use, and checks every call again."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Where everything is; every command takes these.
+#[derive(Debug, Clone, Args)]
+pub struct Place {
+    /// Configuration file. Without one: ./toolgate.toml if it exists, else the built-in configuration.
+    #[arg(long, env = "TOOLGATE_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Folder for the key and the embedded database.
+    #[arg(long, env = "TOOLGATE_DATA", value_name = "DIR", default_value = ".toolgate")]
+    pub data: PathBuf,
+    /// Database: sqlite:FILE or postgres://… Without one: SQLite in the data folder.
+    #[arg(long, env = "TOOLGATE_DATABASE", value_name = "URL", hide_env_values = true)]
+    pub database: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve MCP over HTTP.
+    Serve {
+        #[command(flatten)]
+        place: Place,
+        /// Address and port, instead of the configured one.
+        #[arg(long, env = "TOOLGATE_LISTEN", value_name = "ADDR")]
+        listen: Option<String>,
+    },
+    /// Serve one MCP client on standard input and output.
+    Stdio {
+        #[command(flatten)]
+        place: Place,
+        /// The client's token.
+        #[arg(long, env = "TOOLGATE_TOKEN", hide_env_values = true)]
+        token: Option<String>,
+    },
+    /// Write a toolgate.toml to start from.
+    Init {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Check configuration and rules without serving.
+    Check {
+        #[command(flatten)]
+        place: Place,
+        /// Print the JSON Schema of toolgate.toml instead.
+        #[arg(long)]
+        schema: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Say whether a caller may use a tool, and why. Exit code 1: it may not.
+    Explain {
+        tool: String,
+        #[command(flatten)]
+        caller: AsCaller,
+        /// Ask for a dry run.
+        #[arg(long)]
+        dry_run: bool,
+        /// Arguments of the call as JSON, for rules that read them.
+        #[arg(long, value_name = "JSON")]
+        arguments: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show who sees and may call what.
+    Matrix {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Run policy tests. Exit code 1: one failed.
+    Test {
+        /// Test files; without any, every *.test.toml beside the configuration.
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Tokens of Toolgate's own.
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// API keys.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Tasks that agents run under.
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Look for what would keep Toolgate from working here.
+    Doctor {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Output {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct AsCaller {
+    /// A fact of the caller, e.g. --as user=alice --as tenant=acme --as role=admin. None: a stranger.
+    #[arg(long = "as", value_name = "KEY=VALUE")]
+    pub facts: Vec<String>,
+}
+
+/// Every fact a token or key can carry.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FactArgs {
+    #[arg(long)]
+    pub user: Option<String>,
+    #[arg(long)]
+    pub tenant: Option<String>,
+    /// owner, admin, billing or member.
+    #[arg(long)]
+    pub role: Option<String>,
+    #[arg(long)]
+    pub plan: Option<String>,
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// coordinator, manager or worker.
+    #[arg(long)]
+    pub kind: Option<String>,
+    #[arg(long)]
+    pub project: Option<String>,
+    /// task or chat.
+    #[arg(long)]
+    pub purpose: Option<String>,
+    /// A task's public id.
+    #[arg(long, value_name = "ID")]
+    pub task: Option<String>,
+    #[arg(long, value_name = "ID")]
+    pub flow: Option<String>,
+    /// A tool the flow is limited to; repeat for more.
+    #[arg(long, value_name = "TOOL", requires = "flow")]
+    pub allow: Vec<String>,
+    /// server or client.
+    #[arg(long)]
+    pub runtime: Option<String>,
+    /// An OAuth scope; repeat for more.
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub scopes: Vec<String>,
+    /// May run this Toolgate: metrics, plans, disables.
+    #[arg(long)]
+    pub operator: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token and print it alone.
+    Mint {
+        #[command(flatten)]
+        facts: FactArgs,
+        /// How long it lasts: 90s, 15m, 1h, 7d.
+        #[arg(long, default_value = "1h")]
+        ttl: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make an API key and print it, once.
+    Create {
+        /// What the key is for.
+        #[arg(long, default_value = "")]
+        name: String,
+        #[command(flatten)]
+        facts: FactArgs,
+        /// How long it lasts; without it, until it is revoked.
+        #[arg(long)]
+        ttl: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// List keys, never the keys themselves.
+    List {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// End a key; the next request with it is a stranger's.
+    Revoke {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TaskCommand {
+    /// Start a task and print its id and its key; the key is shown once.
+    Start {
+        /// The user the task works for.
+        #[arg(long)]
+        owner: Option<String>,
+        #[arg(long)]
+        process: Option<String>,
+        #[arg(long)]
+        name: Option<String>,
+        /// The task this one is a part of.
+        #[arg(long, value_name = "ID")]
+        parent: Option<String>,
+        /// It orchestrates its process.
+        #[arg(long)]
+        orchestrator: bool,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Finish a task; its rights and its children's end.
+    Finish {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show a task.
+    Show {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}

@@ -1,0 +1,40 @@
+//! `check`: everything `serve` would refuse, without serving.
+
+use serde_json::json;
+
+use super::print;
+use crate::{
+    CommandResult, Ending,
+    cli::{Output, Place},
+    config::Config,
+    ground::Ground,
+    raise,
+};
+
+pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
+    if schema {
+        println!("{}", serde_json::to_string_pretty(&Config::schema())?);
+        return Ok(Ending::Good);
+    }
+    let checked = Ground::of(place).map_err(|problem| problem.to_string()).and_then(|ground| {
+        raise::gate(&ground.config).map(|gate| (ground, gate)).map_err(|problem| problem.to_string())
+    });
+    match checked {
+        Ok((ground, gate)) => {
+            let file = ground
+                .config_path
+                .map_or_else(|| "the built-in configuration".to_owned(), |path| path.display().to_string());
+            let (tools, rules) = (gate.catalog().len(), gate.rulebook().rules().len());
+            print(
+                output,
+                &json!({"good": true, "configuration": file, "tools": tools, "rules": rules}),
+                &format!("{file} is good: {tools} tools, {rules} rules\n"),
+            )?;
+            Ok(Ending::Good)
+        }
+        Err(problem) => {
+            print(output, &json!({"good": false, "problem": problem}), &format!("{problem}\n"))?;
+            Ok(Ending::No)
+        }
+    }
+}

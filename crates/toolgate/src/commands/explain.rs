@@ -1,0 +1,97 @@
+//! `explain`: may this caller use this tool, and which rule says so.
+
+use serde_json::{json, value::RawValue};
+use toolgate_core::{
+    Decision, Gate,
+    explain::{Explanation, Listed, Outcome},
+};
+
+use super::print;
+use crate::{
+    CommandResult, Ending, Misuse,
+    caller_facts::CallerFacts,
+    cli::{Output, Place},
+    ground::Ground,
+    raise,
+};
+
+pub fn run(
+    place: &Place,
+    tool: &str,
+    facts: &[String],
+    dry_run: bool,
+    arguments: Option<&str>,
+    output: Output,
+) -> CommandResult {
+    let gate = raise::gate(&Ground::of(place)?.config)?;
+    let caller = CallerFacts::from_pairs(facts)?.caller()?;
+    let view = gate.view(&caller).ok_or("this caller can't be put to the rulebook")?;
+    let Some(mut explanation) = gate.explain(&view, &caller, tool, dry_run, gate.lang()) else {
+        let near = gate.catalog().nearest(tool).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+        return Err(format!("no tool '{tool}' is registered{near}").into());
+    };
+    if let Some(arguments) = arguments {
+        with_arguments(&gate, &caller, &mut explanation, dry_run, arguments)?;
+    }
+    print(output, &json!({"caller": caller, "explanation": explanation}), &text(&explanation))?;
+    Ok(if explanation.outcome == Outcome::Allow { Ending::Good } else { Ending::No })
+}
+
+/// The rules over arguments have a say only where all others let the call pass.
+fn with_arguments(
+    gate: &Gate,
+    caller: &toolgate_core::Caller,
+    explanation: &mut Explanation,
+    dry_run: bool,
+    arguments: &str,
+) -> Result<(), Misuse> {
+    let arguments =
+        RawValue::from_string(arguments.to_owned()).map_err(|fault| format!("--arguments is no JSON: {fault}"))?;
+    let (Some(view), Some(tool)) = (gate.view(caller), gate.catalog().find(&explanation.tool)) else { return Ok(()) };
+    if explanation.outcome == Outcome::Deny {
+        return Ok(());
+    }
+    let (outcome, denial) =
+        match gate.decide_arguments(&view, caller, tool, (false, dry_run), Some(&arguments), gate.lang()) {
+            Decision::Allow => return Ok(()),
+            Decision::NeedsApproval(denial) => (Outcome::NeedsApproval, denial),
+            Decision::Deny(denial) => (Outcome::Deny, denial),
+        };
+    for condition in explanation.conditions.iter_mut().filter(|condition| condition.rule == denial.rule) {
+        condition.passed = false;
+    }
+    explanation.outcome = outcome;
+    explanation.reason = Some(denial);
+    Ok(())
+}
+
+fn text(explanation: &Explanation) -> String {
+    let outcome = match explanation.outcome {
+        Outcome::Allow => "allowed",
+        Outcome::NeedsApproval => "needs approval",
+        Outcome::Deny => "denied",
+    };
+    let listed = match explanation.listed {
+        Listed::Yes => "listed",
+        Listed::Marked => "listed, marked as not callable",
+        Listed::No => "not listed",
+    };
+    let mut text = format!("{}: {outcome}, {listed}\n", explanation.tool);
+    if let Some(reason) = &explanation.reason {
+        text.push_str(&format!("  {} ({})\n", reason.message, reason.code));
+        text.extend(reason.remedy.iter().map(|remedy| format!("  {remedy}\n")));
+    }
+    if explanation.hidden {
+        text.push_str("  hidden: a call is answered as for an unknown tool\n");
+    }
+    text.push_str(&format!("  source: {}\n", explanation.source));
+    for condition in &explanation.conditions {
+        let mark = match (condition.passed, condition.on_arguments) {
+            (false, _) => "fails",
+            (true, true) => "with arguments",
+            (true, false) => "passes",
+        };
+        text.push_str(&format!("  {mark:<15} {} ({})\n", condition.rule, condition.file));
+    }
+    text
+}

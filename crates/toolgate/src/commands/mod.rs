@@ -1,0 +1,50 @@
+//! One file for each command.
+
+mod check;
+mod doctor;
+mod explain;
+mod init;
+mod key;
+mod matrix;
+mod policy_test;
+mod reload;
+mod serve;
+mod task;
+mod token;
+
+use serde::Serialize;
+
+use crate::{
+    CommandResult, Misuse,
+    cli::{Command, Output, TokenCommand},
+};
+
+pub async fn run(command: Command) -> CommandResult {
+    match command {
+        Command::Serve { place, listen } => serve::http(&place, listen).await,
+        Command::Stdio { place, token } => serve::stdio(&place, token).await,
+        Command::Init { place, output } => init::run(&place, output),
+        Command::Check { place, schema, output } => check::run(&place, schema, output),
+        Command::Explain { tool, caller, dry_run, arguments, place, output } => {
+            explain::run(&place, &tool, &caller.facts, dry_run, arguments.as_deref(), output)
+        }
+        Command::Matrix { place, output } => matrix::run(&place, output),
+        Command::Test { files, place, output } => policy_test::run(&place, files, output),
+        Command::Token(TokenCommand::Mint { facts, ttl, place, output }) => {
+            token::mint(&place, facts, &ttl, output).await
+        }
+        Command::Key(command) => key::run(command).await,
+        Command::Task(command) => task::run(command).await,
+        Command::Doctor { place, output } => doctor::run(&place, output).await,
+    }
+}
+
+/// JSON where it was asked for, else the text.
+fn print(output: Output, value: &impl Serialize, text: &str) -> Result<(), Misuse> {
+    if output.json {
+        println!("{}", serde_json::to_string_pretty(value)?);
+    } else {
+        print!("{text}");
+    }
+    Ok(())
+}

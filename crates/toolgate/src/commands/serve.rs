@@ -1,0 +1,232 @@
+//! `serve` and `stdio`: the gate at work.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{net::TcpListener, sync::watch};
+use toolgate_core::Lang;
+use toolgate_mcp::{Challenge, Identify, Limits, Wire, WireConfig};
+use toolgate_server::{
+    http::{FrontDoor, Site},
+    identity::{self, Identity, IdentityConfig},
+    metadata,
+    session_store::StoredSessions,
+};
+use toolgate_spine::Spine;
+use toolgate_store::Store;
+
+use super::reload;
+use crate::{
+    CommandResult, Ending, Misuse,
+    cli::Place,
+    config::{self, Config},
+    ground::Ground,
+    logging, raise,
+};
+
+pub async fn http(place: &Place, listen: Option<String>) -> CommandResult {
+    let mut ground = Ground::of(place)?;
+    if let Some(listen) = listen {
+        ground.config.server.listen = listen;
+    }
+    logging::start(&ground.config.log)?;
+    let server = &ground.config.server;
+    let listener = TcpListener::bind(&server.listen)
+        .await
+        .map_err(|fault| format!("can't listen on {}: {fault}; choose another with --listen", server.listen))?;
+    let address = listener.local_addr()?;
+    if ground.config.identity.trust_task_ids && !address.ip().is_loopback() {
+        return Err(
+            format!("[identity] trust_task_ids is for loopback only, and this would listen on {address}").into()
+        );
+    }
+    let resource = server.public_url.clone().unwrap_or_else(|| format!("http://{address}/mcp"));
+    let (stop, stopped) = watch::channel(false);
+    let open = open(&ground, &resource, stopped).await?;
+    let mut hosts = server.hosts.clone();
+    hosts.push(address.to_string());
+    hosts.extend(host_of(&resource));
+    let issuers = open.identity.issuers();
+    let site = Site {
+        metadata: (!issuers.is_empty())
+            .then(|| metadata::protected_resource(&resource, &issuers, &ground.config.identity.scopes)),
+        wire: open.wire,
+        spine: Arc::clone(&open.spine),
+        identify: Arc::clone(&open.identity) as Arc<dyn Identify>,
+        store: open.store.clone(),
+        front: FrontDoor::new(hosts, server.origins.clone()),
+        body_bytes: ground.config.limits.body_bytes,
+        connections: server.connections,
+    };
+    let grace = Duration::from_secs(server.grace_seconds);
+    println!("MCP address: {resource}");
+    println!("Get a token: toolgate token mint --user YOU{}", data_hint(place));
+    let following = tokio::spawn(reload::follow(ground, Arc::clone(&open.spine), open.store));
+    let shutdown = async {
+        asked_to_stop().await;
+        tracing::info!("stopping: calls under way may finish");
+        stop.send_replace(true);
+    };
+    let served = site.serve(listener, shutdown, grace).await;
+    following.abort();
+    served?;
+    Ok(Ending::Good)
+}
+
+pub async fn stdio(place: &Place, token: Option<String>) -> CommandResult {
+    let ground = Ground::of(place)?;
+    logging::start(&ground.config.log)?;
+    let (_stop, stopped) = watch::channel(false);
+    let open = open(&ground, "stdio", stopped).await?;
+    let body_bytes = ground.config.limits.body_bytes;
+    let grace = Duration::from_secs(ground.config.server.grace_seconds);
+    let following = tokio::spawn(reload::follow(ground, Arc::clone(&open.spine), open.store.clone()));
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    toolgate_server::stdio::serve(&open.wire, token, input, output, body_bytes, grace).await?;
+    following.abort();
+    open.spine.drain().await;
+    open.store.close().await;
+    Ok(Ending::Good)
+}
+
+/// Everything that must be up before the first request.
+struct Open {
+    wire: Wire,
+    spine: Arc<Spine>,
+    identity: Arc<Identity>,
+    store: Store,
+}
+
+async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -> Result<Open, Misuse> {
+    let config = &ground.config;
+    // what is wrong with the configuration is said before anything is made on disk
+    raise::gate(config)?;
+    let store = ground.store().await?;
+    let spine = Spine::new(raise::house(config, &store)?);
+    let key = ground.key(Some(&store)).await?;
+    let seal_key = key.seal_key("wire")?.to_vec();
+    let rows = Arc::new(identity::StoreRows::new(store.clone()));
+    let identity = Arc::new(Identity::new(identity_config(config)?, key, rows)?);
+    let memory = Arc::new(StoredSessions::open(store.clone()).await?);
+    let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
+    let wire = Wire::new(Arc::clone(&spine), Arc::clone(&identity) as Arc<dyn Identify>, memory, wire_config);
+    Ok(Open { wire, spine, identity, store })
+}
+
+fn wire_config(
+    config: &Config,
+    resource: &str,
+    has_issuer: bool,
+    seal_key: Vec<u8>,
+    stopped: watch::Receiver<bool>,
+) -> Result<WireConfig, Misuse> {
+    let limits = &config.limits;
+    let mut wire = WireConfig::new(seal_key, stopped);
+    wire.limits = Limits {
+        body_bytes: limits.body_bytes,
+        depth: limits.depth,
+        number_chars: limits.number_chars,
+        string_bytes: limits.string_bytes,
+        keys: limits.keys,
+    };
+    wire.task_headers = config
+        .identity
+        .task_headers
+        .iter()
+        .map(|name| name.parse().map_err(|_| format!("[identity] task_headers: '{name}' is no header name")))
+        .collect::<Result<_, _>>()?;
+    wire.challenge = has_issuer.then(|| Challenge {
+        resource_metadata_url: metadata::metadata_url(resource),
+        scopes: config.identity.scopes.clone(),
+    });
+    wire.challenge_always = config.identity.challenge == config::Challenge::Always;
+    wire.instructions.clone_from(&config.server.instructions);
+    wire.lang = config.lang.parse::<Lang>()?;
+    Ok(wire)
+}
+
+fn identity_config(config: &Config) -> Result<IdentityConfig, Misuse> {
+    let given = &config.identity;
+    let coordinator_secret = match &given.coordinator_token_file {
+        None => None,
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|fault| format!("[identity] coordinator_token_file: {}: {fault}", path.display()))?;
+            Some(identity::Secret::new(text.trim_end().as_bytes()))
+        }
+    };
+    Ok(IdentityConfig {
+        audience: given.audience.clone(),
+        issuers: given.issuers.iter().map(issuer).collect::<Result<_, _>>()?,
+        trust_task_ids: given.trust_task_ids,
+        coordinator_secret,
+        ..IdentityConfig::default()
+    })
+}
+
+fn issuer(given: &config::Issuer) -> Result<identity::IssuerConfig, Misuse> {
+    let jwks = match (&given.jwks_url, &given.jwks_file) {
+        (Some(url), None) => identity::Jwks::Url(url.clone()),
+        (None, Some(path)) => identity::Jwks::File(path.clone()),
+        _ => {
+            return Err(format!("the issuer '{}' needs jwks_url or jwks_file, and only one of them", given.name).into());
+        }
+    };
+    let algorithms = given
+        .algorithms
+        .iter()
+        .map(|name| {
+            name.parse().map_err(|_| format!("the issuer '{}' names an unknown algorithm '{name}'", given.name))
+        })
+        .collect::<Result<Vec<identity::Algorithm>, _>>()?;
+    let names = given.claims.clone();
+    let mut config = identity::IssuerConfig::new(&given.name, &given.issuer, &given.audience, jwks);
+    if !algorithms.is_empty() {
+        config.algorithms = algorithms;
+    }
+    config.claims = identity::ClaimMap {
+        user: names.user,
+        tenant: names.tenant,
+        role: names.role,
+        plan: names.plan,
+        task: names.task,
+        operator: names.operator.map(|operator| (operator.claim, operator.value)),
+        scopes: names.scopes,
+    };
+    Ok(config)
+}
+
+fn host_of(url: &str) -> Option<String> {
+    url.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest).to_owned())
+}
+
+/// How to reach the same key from another terminal.
+fn data_hint(place: &Place) -> String {
+    let mut hint = String::new();
+    if let Some(config) = &place.config {
+        hint.push_str(&format!(" --config {}", config.display()));
+    }
+    if place.data.as_os_str() != ".toolgate" {
+        hint.push_str(&format!(" --data {}", place.data.display()));
+    }
+    hint
+}
+
+async fn asked_to_stop() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        let mut terminated = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(terminated) => terminated,
+            Err(_) => {
+                let _ = interrupted.await;
+                return;
+            }
+        };
+        tokio::select! {
+            _ = interrupted => {}
+            _ = terminated.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = interrupted.await;
+}

@@ -1,0 +1,25 @@
+//! `token mint`: any caller of any kind, as a token.
+
+use serde_json::json;
+use toolgate_server::identity::{Claims, OwnTokens};
+
+use super::print;
+use crate::{
+    CommandResult, Ending,
+    cli::{FactArgs, Output, Place},
+    ground::{self, Ground},
+};
+
+pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
+    let ground = Ground::of(place)?;
+    let ttl = ground::duration(ttl)?;
+    let claims = Claims::from(facts);
+    if claims == Claims::default() {
+        return Err("a token without facts says nothing: give it --user, --agent or --task".into());
+    }
+    let key = ground.key(None).await?;
+    let tokens = OwnTokens::new(key, &ground.config.identity.audience, std::time::Duration::ZERO)?;
+    let token = tokens.mint(&claims, ttl)?;
+    print(output, &json!({"token": token.expose(), "expires_in": ttl.as_secs()}), &format!("{}\n", token.expose()))?;
+    Ok(Ending::Good)
+}

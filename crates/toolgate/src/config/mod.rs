@@ -1,0 +1,281 @@
+//! `toolgate.toml`: every key typed and documented here, once. The JSON Schema for editors is made from these types.
+
+mod load;
+mod tools;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use load::load;
+pub use tools::ToolConfig;
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Language of what people read, where a request asks for none: "en" or "ja".
+    pub lang: String,
+    /// How names with dots are listed: "wire" (vault_move, which every client takes) or "dotted" (vault.move).
+    pub naming: Naming,
+    /// Plan names, lowest first.
+    pub plans: Vec<String>,
+    /// Tools switched off for everyone.
+    pub disabled_tools: Vec<String>,
+    /// Files of your own rules, or folders of `.cedar` files, relative to this file.
+    pub rules: Vec<PathBuf>,
+    pub server: Server,
+    pub limits: Limits,
+    pub identity: Identity,
+    /// The built-in tools to load. A file that names none loads none.
+    pub packs: BTreeMap<String, Pack>,
+    /// Facts about single tools, by name; they override the pack's.
+    pub tools: BTreeMap<String, ToolConfig>,
+    pub log: Log,
+}
+
+impl Default for Config {
+    /// What runs without a file: every pack that needs no settings.
+    fn default() -> Self {
+        Self {
+            lang: "en".to_owned(),
+            naming: Naming::default(),
+            plans: ["starter", "professional", "enterprise"].map(str::to_owned).to_vec(),
+            disabled_tools: Vec::new(),
+            rules: Vec::new(),
+            server: Server::default(),
+            limits: Limits::default(),
+            identity: Identity::default(),
+            packs: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            log: Log::default(),
+        }
+    }
+}
+
+impl Config {
+    pub fn without_file() -> Self {
+        Self { packs: ["gate", "todo"].map(|name| (name.to_owned(), Pack::default())).into(), ..Self::default() }
+    }
+
+    /// The JSON Schema of the file.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Config).to_value()
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Naming {
+    #[default]
+    Wire,
+    Dotted,
+}
+
+/// Where and to whom Toolgate answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// Address and port.
+    pub listen: String,
+    /// The MCP address as clients reach it, if a proxy stands in front: "https://tools.example/mcp".
+    pub public_url: Option<String>,
+    /// Names in `Host` that are let in, beside loopback.
+    pub hosts: Vec<String>,
+    /// Browser origins that are let in, beside loopback: "https://app.example".
+    pub origins: Vec<String>,
+    /// Connections at the same time.
+    pub connections: usize,
+    /// Tools on one page of a list.
+    pub page_size: usize,
+    /// Kinds of callers whose list is kept ready.
+    pub kept_views: usize,
+    /// Told to models when they connect.
+    pub instructions: Option<String>,
+    /// Seconds that calls under way have to finish when the server stops.
+    pub grace_seconds: u64,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8484".to_owned(),
+            public_url: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            connections: 10_000,
+            page_size: 1000,
+            kept_views: 1000,
+            instructions: None,
+            grace_seconds: 30,
+        }
+    }
+}
+
+/// How large a message, and how long a call, may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Bytes of a message.
+    pub body_bytes: usize,
+    /// Levels of nesting.
+    pub depth: usize,
+    /// Characters of a number.
+    pub number_chars: usize,
+    /// Bytes of a string.
+    pub string_bytes: usize,
+    /// Object keys in a message.
+    pub keys: usize,
+    /// Milliseconds of a call, where the tool's facts do not say.
+    pub timeout_ms: u64,
+    /// Bytes of a call's arguments, where the tool's facts do not say.
+    pub argument_bytes: u64,
+    /// Bytes of a call's result, where the tool's facts do not say.
+    pub result_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let wire = toolgate_mcp::Limits::default();
+        let call = toolgate_spine::LimitDefaults::default();
+        Self {
+            body_bytes: wire.body_bytes,
+            depth: wire.depth,
+            number_chars: wire.number_chars,
+            string_bytes: wire.string_bytes,
+            keys: wire.keys,
+            timeout_ms: call.timeout_ms,
+            argument_bytes: call.argument_bytes,
+            result_bytes: call.result_bytes,
+        }
+    }
+}
+
+/// Whose word counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Identity {
+    /// The audience of Toolgate's own tokens.
+    pub audience: String,
+    /// How own tokens are signed: "HS256" or "EdDSA".
+    pub algorithm: String,
+    /// A key file to use instead of the one in the data folder.
+    pub key_file: Option<PathBuf>,
+    /// Whether lists demand a token too: "when_needed" or "always".
+    pub challenge: Challenge,
+    /// Headers that carry a task's key.
+    pub task_headers: Vec<String>,
+    /// Take public task ids in that header too. Only on a loopback listener.
+    pub trust_task_ids: bool,
+    /// A file whose content `coordinator_token` must equal.
+    pub coordinator_token_file: Option<PathBuf>,
+    /// Scopes named when a caller is asked to sign in.
+    pub scopes: Vec<String>,
+    /// OAuth issuers whose tokens are taken.
+    pub issuers: Vec<Issuer>,
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        Self {
+            audience: "toolgate".to_owned(),
+            algorithm: "HS256".to_owned(),
+            key_file: None,
+            challenge: Challenge::default(),
+            task_headers: ["X-Toolgate-Task-ID", "X-Wiggy-Task-ID"].map(str::to_owned).to_vec(),
+            trust_task_ids: false,
+            coordinator_token_file: None,
+            scopes: Vec::new(),
+            issuers: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Challenge {
+    #[default]
+    WhenNeeded,
+    Always,
+}
+
+/// An OAuth issuer. Its claims count only as mapped here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Issuer {
+    /// Short name; its users are written `name/subject`.
+    pub name: String,
+    /// The `iss` of its tokens.
+    pub issuer: String,
+    /// The `aud` its tokens must have for us.
+    pub audience: String,
+    /// Where its keys are.
+    #[serde(default)]
+    pub jwks_url: Option<String>,
+    /// Or a file with them.
+    #[serde(default)]
+    pub jwks_file: Option<PathBuf>,
+    /// Signature algorithms taken. Absent: what each key says.
+    #[serde(default)]
+    pub algorithms: Vec<String>,
+    #[serde(default)]
+    pub claims: ClaimNames,
+}
+
+/// Which claims of an issuer mean what. An absent mapping gives no such fact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClaimNames {
+    /// Absent: "sub".
+    pub user: Option<String>,
+    pub tenant: Option<String>,
+    pub role: Option<String>,
+    pub plan: Option<String>,
+    pub task: Option<String>,
+    /// Absent: "scope", then "scp".
+    pub scopes: Option<String>,
+    /// The claim and the value that make an operator: { claim = "group", value = "ops" }.
+    pub operator: Option<OperatorClaim>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorClaim {
+    pub claim: String,
+    pub value: String,
+}
+
+/// Settings of one pack.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pack {
+    /// Put before every name of the pack.
+    pub prefix: String,
+    /// For the pack "echo": a JSON file with an array of tool definitions.
+    pub definitions: Option<PathBuf>,
+}
+
+/// What is written to standard error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// "error", "warn", "info", "debug" or "trace", or a filter like "info,toolgate::calls=debug".
+    pub level: String,
+    /// "text" or "json".
+    pub format: LogFormat,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::default() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}

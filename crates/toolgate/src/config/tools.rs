@@ -1,0 +1,135 @@
+//! Facts about one tool, as configuration overrides them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolgate_core::{
+    Facts,
+    caller::BadFact,
+    rulebook::DeclaredType,
+    tool::{Example, Limits},
+};
+
+/// Every key overrides one fact of the tool; an absent one leaves it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolConfig {
+    /// Who may use it: unauthenticated, coordinator_only, manager_only, worker_only, authenticated, chat_only, task_only,
+    /// signed_in, admin_only.
+    pub permission: Option<String>,
+    /// "shared" or "orchestrator".
+    pub scope: Option<String>,
+    /// Listed for everyone, marked where it can't be called.
+    pub advertised: Option<bool>,
+    /// "read", "write" or "log".
+    pub effect: Option<String>,
+    /// "none" or "required".
+    pub approval: Option<String>,
+    /// Where it may be called from: "server", "client".
+    pub runtimes: Option<Vec<String>>,
+    /// The lowest plan that has it.
+    pub min_plan: Option<String>,
+    /// On for a tenant that has not switched it.
+    pub enabled_by_default: Option<bool>,
+    /// What who may not use it learns on a call: "hidden" or "explained".
+    pub when_denied: Option<String>,
+    /// Whether help may name it to who can't use it.
+    pub help_names: Option<bool>,
+    /// OAuth scopes it takes.
+    pub oauth_scopes: Option<BTreeSet<String>>,
+    /// Only within a flow.
+    pub requires_flow: Option<bool>,
+    /// The catalogue's category.
+    pub group: Option<String>,
+    /// Arguments filled from the caller and hidden from the schema: { user_id = "caller.user" }.
+    pub bind: Option<BTreeMap<String, String>>,
+    /// Types for arguments that rules read and whose schema has no single type: boolean, integer, decimal, string.
+    pub arguments: BTreeMap<String, String>,
+    pub limits: Option<ToolLimits>,
+    /// Arguments of an example call, for help.
+    pub example: Option<serde_json::Value>,
+}
+
+/// How much one call may take.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolLimits {
+    pub timeout_ms: Option<u64>,
+    pub argument_bytes: Option<u64>,
+    pub result_bytes: Option<u64>,
+    /// Calls at the same time, over all callers.
+    pub concurrency: Option<u32>,
+    /// Calls a minute, for each caller.
+    pub per_minute: Option<u32>,
+}
+
+impl ToolConfig {
+    /// The facts with what is configured put in.
+    pub fn apply(&self, facts: &mut Facts) -> Result<(), BadFact> {
+        put(&self.permission, &mut facts.permission)?;
+        put(&self.scope, &mut facts.scope)?;
+        put(&self.effect, &mut facts.effect)?;
+        put(&self.approval, &mut facts.approval)?;
+        put(&self.when_denied, &mut facts.when_denied)?;
+        set(&self.advertised, &mut facts.advertised);
+        set(&self.enabled_by_default, &mut facts.enabled_by_default);
+        set(&self.help_names, &mut facts.help_names);
+        set(&self.oauth_scopes, &mut facts.oauth_scopes);
+        set(&self.requires_flow, &mut facts.requires_flow);
+        if let Some(words) = &self.runtimes {
+            facts.runtimes = words.iter().map(|word| word.parse()).collect::<Result<_, _>>()?;
+        }
+        if let Some(bind) = &self.bind {
+            facts.bind =
+                bind.iter().map(|(name, word)| Ok((name.clone(), word.parse()?))).collect::<Result<_, BadFact>>()?;
+        }
+        if self.min_plan.is_some() {
+            facts.min_plan.clone_from(&self.min_plan);
+        }
+        if self.group.is_some() {
+            facts.group.clone_from(&self.group);
+        }
+        if let Some(ToolLimits { timeout_ms, argument_bytes, result_bytes, concurrency, per_minute }) =
+            self.limits.clone()
+        {
+            facts.limits = Limits { timeout_ms, argument_bytes, result_bytes, concurrency, per_minute };
+        }
+        if let Some(example) = &self.example {
+            facts.example = Some(Example(example.to_string()));
+        }
+        Ok(())
+    }
+
+    pub fn declared(&self) -> Result<BTreeMap<String, DeclaredType>, BadFact> {
+        self.arguments
+            .iter()
+            .map(|(name, word)| {
+                let kind = match word.as_str() {
+                    "boolean" => DeclaredType::Boolean,
+                    "integer" => DeclaredType::Integer,
+                    "decimal" => DeclaredType::Decimal,
+                    "string" => DeclaredType::String,
+                    _ => return Err(BadFact::new("argument type", word, "one of: boolean integer decimal string")),
+                };
+                Ok((name.clone(), kind))
+            })
+            .collect()
+    }
+}
+
+fn put<T: FromStr<Err = BadFact>>(word: &Option<String>, fact: &mut T) -> Result<(), BadFact> {
+    if let Some(word) = word {
+        *fact = word.parse()?;
+    }
+    Ok(())
+}
+
+fn set<T: Clone>(value: &Option<T>, fact: &mut T) {
+    if let Some(value) = value {
+        *fact = value.clone();
+    }
+}

@@ -1,0 +1,26 @@
+//! The configuration `toolgate init` writes.
+
+pub const CONFIG: &str = r#"# Toolgate's configuration. Every key: docs/configuration.md; `toolgate check` finds what is wrong with it.
+
+# lang = "en"                      # or "ja"
+# disabled_tools = []              # switched off for everyone
+# rules = ["rules"]                # your own .cedar files, or folders of them
+
+[server]
+listen = "127.0.0.1:8484"
+
+# The built-in tools to load.
+[packs.gate]
+[packs.todo]
+
+# Facts about single tools override the pack's.
+# [tools.delete_task]
+# approval = "required"
+
+# Tokens of your own identity provider.
+# [[identity.issuers]]
+# name = "corp"
+# issuer = "https://login.example"
+# audience = "https://tools.example/mcp"
+# jwks_url = "https://login.example/jwks"
+"#;

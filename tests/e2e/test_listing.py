@@ -1,0 +1,50 @@
+"""What each caller is shown."""
+
+from asking import ANONYMOUS, BAD_TOKEN, LIST, Caller
+
+USER_SEES = ["add_task", "complete_task", "delete_task", "help", "list_tasks", "update_task"]
+
+
+def test_a_stranger_sees_only_help(client, place):
+    [listed] = client.ask(place, ANONYMOUS, [LIST])
+    assert listed.names == ["help"]
+
+
+def test_a_bad_token_sees_what_a_stranger_sees(client, place):
+    [listed] = client.ask(place, BAD_TOKEN, [LIST])
+    assert listed.names == ["help"]
+
+
+def test_a_user_sees_the_todo_tools_by_name(client, place, user):
+    [listed] = client.ask(place, user("alice"), [LIST])
+    assert listed.names == USER_SEES
+
+
+def test_no_listed_tool_asks_who_the_user_is(client, place, user):
+    [listed] = client.ask(place, user("alice"), [LIST])
+    for tool in listed.tools:
+        assert tool["inputSchema"]["type"] == "object"
+        assert "user_id" not in tool["inputSchema"].get("properties", {}), tool["name"]
+        assert "user_id" not in tool["inputSchema"].get("required", []), tool["name"]
+
+
+def test_two_listings_are_equal(client, place, user):
+    first, second = client.ask(place, user("alice"), [LIST, LIST])
+    assert first == second
+
+
+def test_a_task_alone_sees_the_todo_tools(client, served_over_http):
+    task = served_over_http.gate.start_task("--process", "demo")
+    [listed] = client.ask(served_over_http, Caller(task_key=task.task_key), [LIST])
+    assert listed.names == USER_SEES
+
+
+def test_an_unknown_task_key_sees_what_a_stranger_sees(client, served_over_http):
+    [listed] = client.ask(served_over_http, Caller(task_key="0" * 32), [LIST])
+    assert listed.names == ["help"]
+
+
+def test_a_task_token_says_what_the_task_header_says(client, place):
+    task = place.gate.start_task("--process", "demo")
+    [listed] = client.ask(place, Caller(token=place.gate.mint("--task", task.task_id)), [LIST])
+    assert listed.names == USER_SEES
