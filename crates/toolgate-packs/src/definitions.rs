@@ -12,6 +12,11 @@ pub struct BadPack {
     pub reason: String,
 }
 
+/// Our own definitions are written for people to read; clients get them without the white space.
+pub(crate) fn compact(json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(json).map_or_else(|_| json.to_owned(), |value| value.to_string())
+}
+
 /// Offers each definition of the array with the facts given for its name.
 pub fn offers(place: &str, json: &str, facts: impl Fn(&str) -> Facts) -> Result<Vec<ToolOffer>, BadPack> {
     #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use toolgate_core::{
 };
 use toolgate_spine::{Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 
-use crate::definitions::{BadPack, offers};
+use crate::definitions::{BadPack, compact, offers};
 
 const DEFINITIONS: &str = include_str!("tools.json");
 
@@ -31,7 +31,7 @@ impl GatePack {
             descriptions: [("ja".to_owned(), HELP_JA.to_owned())].into(),
             ..Facts::default()
         };
-        Ok(Self { offers: offers("pack 'gate'", DEFINITIONS, facts)? })
+        Ok(Self { offers: offers("pack 'gate'", &compact(DEFINITIONS), facts)? })
     }
 }
 

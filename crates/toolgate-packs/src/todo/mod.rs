@@ -15,7 +15,7 @@ use toolgate_core::{
 use toolgate_spine::{ArgumentFault, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 use toolgate_store::Store;
 
-use crate::definitions::{BadPack, offers};
+use crate::definitions::{BadPack, compact, offers};
 use failure::Failure;
 use use_cases::{Changed, Status};
 
@@ -23,7 +23,7 @@ const DEFINITIONS: &str = include_str!("tools.json");
 
 /// The pack's tools, without the store that running them takes.
 pub fn offered() -> Result<Vec<ToolOffer>, BadPack> {
-    offers("pack 'todo'", DEFINITIONS, facts)
+    offers("pack 'todo'", &compact(DEFINITIONS), facts)
 }
 
 pub struct TodoPack {
