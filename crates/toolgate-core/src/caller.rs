@@ -232,6 +232,7 @@ words! {
     Runtime("runtime") { Server = "server", Client = "client" }
 }
 
+#[allow(clippy::derivable_impls, reason = "the words! macro writes the derives")]
 impl Default for Runtime {
     fn default() -> Self {
         Self::Server

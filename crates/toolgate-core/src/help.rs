@@ -89,10 +89,10 @@ impl Gate {
             let verdict = self.verdict(view, index, false, false);
             if verdict.is_callable() {
                 available_tools.push(line(tool, lang));
-            } else if self.may_be_named(view, index, tool, &verdict) {
-                if let Some((_, group)) = GROUPS.iter().find(|(permission, _)| *permission == tool.facts.permission) {
-                    unavailable.entry(group).or_default().push(tool.wire_name.as_str());
-                }
+            } else if self.may_be_named(view, index, tool, &verdict)
+                && let Some((_, group)) = GROUPS.iter().find(|(permission, _)| *permission == tool.facts.permission)
+            {
+                unavailable.entry(group).or_default().push(tool.wire_name.as_str());
             }
         }
         Overview {

@@ -39,7 +39,8 @@ pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>) -> Result<Reply, Re
     if let Transport::Http { headers, .. } = ask.transport
         && ask.version.is_modern()
         && is_mirrored(inner, &name)
-        && let Some(definition) = inner.listing(ask.identified)?.definition(&name)
+        && let Some(listing) = inner.spine.gate().listing(&ask.identified.caller)
+        && let Some(definition) = listing.definition(&name)
     {
         mirror::check_params(headers, definition, arguments)?;
     }
@@ -94,10 +95,7 @@ impl Render<'_> {
             Outcome::NeedsApproval { denial, .. } => self.result(&denied(&denial)),
             Outcome::Refused { answer, .. } => self.result(&answer.into_bytes()),
             // Unknown and hidden tools take this one branch, so that nobody can tell them apart.
-            Outcome::Unknown => Err(Refusal {
-                status: StatusCode::OK,
-                ..Refusal::params(format!("Unknown tool: {}", shortened(self.name)))
-            }),
+            Outcome::Unknown => Err(Refusal::params(format!("Unknown tool: {}", shortened(self.name))).over_ok()),
             Outcome::Unbound { argument, .. } => Err(Refusal::params(format!(
                 "argument '{argument}' is filled in from the caller, and nothing says what it is; sign in with a credential that does"
             ))),
@@ -120,11 +118,8 @@ impl Render<'_> {
         } else {
             return None;
         };
-        Some(Refusal {
-            data: serde_json::to_string(denial).ok(),
-            challenge: header,
-            ..Refusal::new(status, code, denial.message.clone())
-        })
+        let refusal = Refusal::new(status, code, denial.message.clone());
+        Some(refusal.with_data(serde_json::to_string(denial).ok()).with_challenge(header))
     }
 }
 

@@ -34,10 +34,7 @@ impl Cursors {
 
 /// One answer for made-up, foreign and outdated cursors alike.
 pub(crate) fn stale() -> Refusal {
-    Refusal {
-        status: http::StatusCode::OK,
-        ..Refusal::params("cursor is not valid for this list; list again from the start, without a cursor")
-    }
+    Refusal::params("cursor is not valid for this list; list again from the start, without a cursor").over_ok()
 }
 
 #[cfg(test)]

@@ -190,9 +190,8 @@ impl Inner {
 
 /// Which version a message is in: its `_meta`, else its header, else the older era.
 fn version_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Version, Refusal> {
-    let given =
-        headers::single(headers, &headers::PROTOCOL_VERSION)?.map(|value| mirror::decoded(value).unwrap_or_default());
-    let header = given.as_deref();
+    let header = headers::single(headers, &headers::PROTOCOL_VERSION)?;
+    let header = header.map(|value| std::str::from_utf8(value).unwrap_or_default());
     let Some(raw) = message.params.meta.version else {
         return match header.map(|word| (word, Version::parse(word))) {
             _ if message.method == "initialize" => Ok(Version::NEWEST_LEGACY),
@@ -238,8 +237,5 @@ fn not_acceptable() -> Refusal {
 }
 
 fn no_such_way(message: &'static str) -> Refusal {
-    Refusal {
-        allow: Some(HeaderValue::from_static("POST")),
-        ..Refusal::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, message)
-    }
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, message).with_allow("POST")
 }

@@ -5,6 +5,17 @@
 //! body, or a line, and writes out what comes back. Every decision is the spine's: here messages are read, checked
 //! for form, and answered.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        reason = "a test may fail"
+    )
+)]
+
 mod call;
 mod config;
 mod cursor;

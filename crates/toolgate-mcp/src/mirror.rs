@@ -12,17 +12,18 @@ use crate::{headers, message::Message, refusal::Refusal};
 /// `Mcp-Method` of every request, `Mcp-Name` of every call. A notification may leave them out.
 pub(crate) fn check_standard(headers: &HeaderMap, message: &Message<'_>, name: Option<&str>) -> Result<(), Refusal> {
     let is_request = message.id.is_some();
-    expect(headers, &headers::METHOD, &message.method, "method", is_request)?;
-    match name {
-        Some(name) => expect(headers, &headers::NAME, name, "params.name", is_request),
-        None => Ok(()),
-    }
+    let method = headers::single(headers, &headers::METHOD)?;
+    expect(&headers::METHOD, method.map(|value| value == message.method.as_bytes()), "method", is_request)?;
+    let Some(name) = name else { return Ok(()) };
+    // Only names and arguments may be encoded; an intermediary reads the others as they are.
+    let given = headers::single(headers, &headers::NAME)?;
+    expect(&headers::NAME, given.map(|value| decoded(value).as_deref() == Some(name)), "params.name", is_request)
 }
 
-fn expect(headers: &HeaderMap, header: &HeaderName, body: &str, field: &str, required: bool) -> Result<(), Refusal> {
-    match headers::single(headers, header)? {
-        Some(value) if decoded(value).as_deref() == Some(body) => Ok(()),
-        Some(_) => Err(Refusal::header(format!(
+fn expect(header: &HeaderName, matches: Option<bool>, field: &str, required: bool) -> Result<(), Refusal> {
+    match matches {
+        Some(true) => Ok(()),
+        Some(false) => Err(Refusal::header(format!(
             "header {header} does not match {field} in the body; send the same value in both"
         ))),
         None if required => Err(Refusal::header(format!("header {header} is missing; send the body's {field} in it"))),
@@ -137,6 +138,7 @@ mod tests {
             &[("mcp-name", "vault")],
             &[("mcp-method", "tools/call")],
             &[("mcp-method", "tools/list"), ("mcp-name", "vault")],
+            &[("mcp-method", "=?base64?dG9vbHMvY2FsbA==?="), ("mcp-name", "vault")],
             &[("mcp-method", "tools/call"), ("mcp-name", "Vault")],
             &[("mcp-method", "tools/call"), ("mcp-name", "=?base64?!!?=")],
             &[("mcp-method", "tools/call"), ("mcp-name", "=?BASE64?dmF1bHQ=?=")],

@@ -29,8 +29,15 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) code: i32,
     pub(crate) message: Cow<'static, str>,
+    /// Apart, so that a refusal stays small where it is passed up.
+    rare: Option<Box<Rare>>,
+}
+
+/// What few refusals have.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rare {
     /// JSON text.
-    pub(crate) data: Option<String>,
+    data: Option<String>,
     /// `WWW-Authenticate`
     pub(crate) challenge: Option<HeaderValue>,
     /// `Allow`
@@ -39,7 +46,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, code: i32, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), data: None, challenge: None, allow: None }
+        Self { status, code, message: message.into(), rare: None }
     }
 
     pub(crate) fn request(message: impl Into<Cow<'static, str>>) -> Self {
@@ -64,18 +71,40 @@ impl Refusal {
         let mut data = format!("{{\"supported\":{},\"requested\":", era::supported_json()).into_bytes();
         text::push_string(&mut data, &crate::json::fault::shortened(requested));
         data.push(b'}');
-        Self {
-            data: String::from_utf8(data).ok(),
-            ..Self::new(
-                StatusCode::BAD_REQUEST,
-                code::UNSUPPORTED_VERSION,
-                "unsupported protocol version; use one of data.supported",
-            )
-        }
+        let message = "unsupported protocol version; use one of data.supported";
+        Self::new(StatusCode::BAD_REQUEST, code::UNSUPPORTED_VERSION, message).with_data(String::from_utf8(data).ok())
     }
 
     pub(crate) fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, message)
+    }
+
+    /// Sent with 200: HTTP has no word for this fault, and clients read the body only then.
+    pub(crate) fn over_ok(self) -> Self {
+        Self { status: StatusCode::OK, ..self }
+    }
+
+    pub(crate) fn with_data(mut self, json: Option<String>) -> Self {
+        self.rare_mut().data = json;
+        self
+    }
+
+    pub(crate) fn with_challenge(mut self, challenge: Option<HeaderValue>) -> Self {
+        self.rare_mut().challenge = challenge;
+        self
+    }
+
+    pub(crate) fn with_allow(mut self, methods: &'static str) -> Self {
+        self.rare_mut().allow = Some(HeaderValue::from_static(methods));
+        self
+    }
+
+    fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    pub(crate) fn rare(&self) -> Option<&Rare> {
+        self.rare.as_deref()
     }
 
     /// The whole error response. Without a readable id there is none, as the schema has it.
@@ -91,7 +120,7 @@ impl Refusal {
         out.extend_from_slice(self.code.to_string().as_bytes());
         out.extend_from_slice(b",\"message\":");
         text::push_string(&mut out, &self.message);
-        if let Some(data) = &self.data {
+        if let Some(data) = self.rare().and_then(|rare| rare.data.as_deref()) {
             out.extend_from_slice(b",\"data\":");
             out.extend_from_slice(data.as_bytes());
         }

@@ -43,8 +43,8 @@ impl Reply {
 
     pub(crate) fn refused(refusal: &Refusal, id: Option<&str>) -> Self {
         Self {
-            challenge: refusal.challenge.clone(),
-            allow: refusal.allow.clone(),
+            challenge: refusal.rare().and_then(|rare| rare.challenge.clone()),
+            allow: refusal.rare().and_then(|rare| rare.allow.clone()),
             ..Self::with(refusal.status, ReplyBody::Json([refusal.body(id).into(), Bytes::new(), Bytes::new()]))
         }
     }

@@ -115,7 +115,11 @@ pub(crate) enum Transport<'a> {
 
 impl Inner {
     pub(crate) async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, Refusal> {
-        self.identify.identify(credentials).await.map_err(|error| Refusal::unavailable(error.to_string()))
+        self.identify.identify(credentials).await.map_err(|fault| {
+            // Why is the operator's to know, not a stranger's.
+            tracing::error!(%fault, "a caller could not be identified");
+            Refusal::unavailable("the caller can't be identified now; try again")
+        })
     }
 
     /// What the caller is shown now.
@@ -140,10 +144,8 @@ impl Inner {
         } else {
             "sign in first; no credential was sent"
         };
-        Refusal {
-            challenge: self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected)),
-            ..Refusal::new(StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, message)
-        }
+        let challenge = self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected));
+        Refusal::new(StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, message).with_challenge(challenge)
     }
 }
 
@@ -172,7 +174,7 @@ pub(crate) fn method_not_found(version: Version, method: &str) -> Refusal {
 /// The legacy version that `initialize` agrees on.
 pub(crate) fn negotiate(message: &Message<'_>) -> Result<Version, Refusal> {
     let Some(requested) = message.params.protocol_version.and_then(text::string) else {
-        return Err(Refusal { status: StatusCode::OK, ..Refusal::params("params.protocolVersion must be a string") });
+        return Err(Refusal::params("params.protocolVersion must be a string").over_ok());
     };
     Ok(Version::parse(&requested).filter(|version| !version.is_modern()).unwrap_or(Version::NEWEST_LEGACY))
 }

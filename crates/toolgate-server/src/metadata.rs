@@ -5,15 +5,13 @@ use serde_json::json;
 
 /// `resource` is the public address of the MCP endpoint.
 pub fn protected_resource(resource: &str, issuers: &[&str], scopes: &[String]) -> Bytes {
-    let mut metadata = json!({
+    let metadata = json!({
         "resource": resource,
         "authorization_servers": issuers,
+        "scopes_supported": scopes,
         "bearer_methods_supported": ["header"],
         "resource_name": "Toolgate",
     });
-    if !scopes.is_empty() {
-        metadata["scopes_supported"] = json!(scopes);
-    }
     Bytes::from(metadata.to_string())
 }
 

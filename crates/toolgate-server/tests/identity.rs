@@ -15,6 +15,8 @@ mod cost;
 mod issuers;
 #[path = "identity/key_files.rs"]
 mod key_files;
+#[path = "identity/over_store.rs"]
+mod over_store;
 #[path = "identity/own_tokens.rs"]
 mod own_tokens;
 #[path = "identity/properties.rs"]

@@ -32,18 +32,18 @@ pub struct Decided {
 }
 
 impl Decided {
-    pub(crate) fn decide(house: &Arc<House>, caller: &Arc<Caller>, call: &Call<'_>) -> Result<Self, Outcome> {
-        let Some(view) = house.gate.view(caller) else { return Err(Outcome::Unknown) };
+    pub(crate) fn decide(house: &Arc<House>, caller: &Arc<Caller>, call: &Call<'_>) -> Result<Self, Box<Outcome>> {
+        let Some(view) = house.gate.view(caller) else { return Err(Box::new(Outcome::Unknown)) };
         // approvals are granted elsewhere; a client's word alone is never one
         let approved = false;
         let (tool, decision) = match house.gate.find(&view, caller, call.name, approved, call.dry_run, call.lang) {
-            Found::Nothing => return Err(Outcome::Unknown),
+            Found::Nothing => return Err(Box::new(Outcome::Unknown)),
             Found::Tool { tool, decision } => (tool, decision),
         };
         match decision {
             Decision::Allow => {}
-            Decision::NeedsApproval(denial) => return Err(Outcome::NeedsApproval { tool, denial }),
-            Decision::Deny(denial) => return Err(Outcome::denied(tool, denial, caller)),
+            Decision::NeedsApproval(denial) => return Err(Box::new(Outcome::NeedsApproval { tool, denial })),
+            Decision::Deny(denial) => return Err(Box::new(Outcome::denied(tool, denial, caller))),
         }
         Ok(Self {
             house: Arc::clone(house),

@@ -39,9 +39,9 @@ const CREDENTIAL_ARGUMENTS: [&str; 2] = ["session_token", "coordinator_token"];
 type RawObject = IndexMap<String, Box<RawValue>>;
 
 impl Decided {
-    pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Outcome> {
+    pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
         let house = Arc::clone(&self.house);
-        let Some(guard) = house.guard(&self.tool) else { return Err(Outcome::Unknown) };
+        let Some(guard) = house.guard(&self.tool) else { return Err(Box::new(Outcome::Unknown)) };
         let limits = &self.tool.facts.limits;
         let most = limits.argument_bytes.unwrap_or(house.defaults.argument_bytes);
         if given.is_some_and(|given| given.get().len() as u64 > most) {
@@ -77,8 +77,10 @@ impl Decided {
             self.lang,
         ) {
             Decision::Allow => {}
-            Decision::NeedsApproval(denial) => return Err(Outcome::NeedsApproval { tool: self.tool, denial }),
-            Decision::Deny(denial) => return Err(Outcome::denied(self.tool, denial, &self.caller)),
+            Decision::NeedsApproval(denial) => {
+                return Err(Box::new(Outcome::NeedsApproval { tool: self.tool, denial }));
+            }
+            Decision::Deny(denial) => return Err(Box::new(Outcome::denied(self.tool, denial, &self.caller))),
         }
         if let Some(wait) =
             guard.rate.as_ref().and_then(|rate| rate.take(&self.caller.principal(), Instant::now()).err())
@@ -93,7 +95,7 @@ impl Decided {
     }
 
     /// The arguments with bound ones filled in and undeclared credentials taken out; the very bytes where neither applies.
-    fn bound(&self, given: Option<&RawValue>, declares: impl Fn(&str) -> bool) -> Result<Box<RawValue>, Outcome> {
+    fn bound(&self, given: Option<&RawValue>, declares: impl Fn(&str) -> bool) -> Result<Box<RawValue>, Box<Outcome>> {
         let text = given.map_or("{}", RawValue::get);
         let mentions = |name: &str| text.contains(name);
         let bind = &self.tool.facts.bind;
@@ -106,22 +108,17 @@ impl Decided {
         }
         for (name, binding) in bind {
             let Some(value) = binding.value(&self.caller) else {
-                return Err(Outcome::Unbound { tool: Arc::clone(&self.tool), argument: name.clone() });
+                return Err(Box::new(Outcome::Unbound { tool: Arc::clone(&self.tool), argument: name.clone() }));
             };
-            if let Some(given) = arguments.get(name) {
-                if serde_json::from_str::<&str>(given.get()).ok() != Some(value)
-                    && serde_json::from_str::<String>(given.get()).ok().as_deref() != Some(value)
-                {
-                    return Err(self.misfit(&ArgumentFault {
-                        path: format!("/{name}"),
-                        keyword: "bind".to_owned(),
-                        property: Some(name.clone()),
-                        message: format!(
-                            "Argument '{name}' is filled from the caller and can't be set to another value"
-                        ),
-                        arguments: Value::Null,
-                    }));
-                }
+            let same = |given: &RawValue| serde_json::from_str::<String>(given.get()).is_ok_and(|given| given == value);
+            if arguments.get(name).is_some_and(|given| !same(given)) {
+                return Err(self.misfit(&ArgumentFault {
+                    path: format!("/{name}"),
+                    keyword: "bind".to_owned(),
+                    property: Some(name.clone()),
+                    message: format!("Argument '{name}' is filled from the caller and can't be set to another value"),
+                    arguments: Value::Null,
+                }));
             }
             arguments.insert(name.clone(), to_raw_value(value).map_err(|fault| self.invalid_json(&fault))?);
         }
@@ -129,7 +126,7 @@ impl Decided {
     }
 
     /// Arguments that do not fit, in the source's words if it has any.
-    fn misfit(&self, fault: &ArgumentFault) -> Outcome {
+    fn misfit(&self, fault: &ArgumentFault) -> Box<Outcome> {
         let worded = self.house.sources.get(&self.tool.source).and_then(|source| source.word(&self.tool, fault));
         let answer = worded.unwrap_or_else(|| {
             let place = if fault.path.is_empty() { "the arguments".to_owned() } else { format!("'{}'", fault.path) };
@@ -139,10 +136,10 @@ impl Decided {
                 &message,
             )
         });
-        Outcome::Refused { tool: Arc::clone(&self.tool), code: "invalid_arguments", answer }
+        Box::new(Outcome::Refused { tool: Arc::clone(&self.tool), code: "invalid_arguments", answer })
     }
 
-    fn invalid_json(&self, fault: &serde_json::Error) -> Outcome {
+    fn invalid_json(&self, fault: &serde_json::Error) -> Box<Outcome> {
         self.misfit(&ArgumentFault {
             path: String::new(),
             keyword: "type".to_owned(),
@@ -152,9 +149,13 @@ impl Decided {
         })
     }
 
-    pub(crate) fn refuse(&self, code: &'static str, message: String) -> Outcome {
+    pub(crate) fn refuse(&self, code: &'static str, message: String) -> Box<Outcome> {
         let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
-        Outcome::Refused { tool: Arc::clone(&self.tool), code, answer: ToolAnswer::failure(&denial, &denial.message) }
+        Box::new(Outcome::Refused {
+            tool: Arc::clone(&self.tool),
+            code,
+            answer: ToolAnswer::failure(&denial, &denial.message),
+        })
     }
 }
 

@@ -129,11 +129,11 @@ impl Spine {
         let house = self.house.load_full();
         let decided = match Decided::decide(&house, caller, &call) {
             Ok(decided) => decided,
-            Err(outcome) => return outcome,
+            Err(outcome) => return *outcome,
         };
         let guarded = match decided.guard(call.arguments) {
             Ok(guarded) => guarded,
-            Err(outcome) => return outcome,
+            Err(outcome) => return *outcome,
         };
         let tool = Arc::clone(&guarded.decided.tool);
         let started = Instant::now();
@@ -146,7 +146,7 @@ impl Spine {
         let slot = match guard.concurrency.as_ref().map(tokio::sync::Semaphore::try_acquire) {
             Some(Err(_)) => {
                 let message = format!("Tool '{}' is busy. Try again shortly.", tool.wire_name);
-                return guarded.decided.refuse("overloaded", message);
+                return *guarded.decided.refuse("overloaded", message);
             }
             Some(Ok(slot)) => Some(slot),
             None => None,

@@ -130,6 +130,19 @@ fn it_agrees_with_serde_json_on_the_hard_cases() {
 }
 
 #[test]
+fn a_special_character_is_found_wherever_it_stands() {
+    for special in ["\"", "\\", "\u{1f}", "\0", "\n", "\\n", " ", "!", "\u{7f}", "é", "\u{10ffff}"] {
+        for before in 0..20 {
+            for after in 0..10 {
+                let body = format!("\"{}{special}{}\"", "a".repeat(before), "b".repeat(after));
+                let theirs = serde_json::from_str::<Value>(&body);
+                assert_eq!(check(body.as_bytes(), &OPEN).is_ok(), theirs.is_ok(), "{body:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_key_twice_is_refused_wherever_it_is_and_however_it_is_written() {
     for body in [r#"{"a":1,"a":2}"#, r#"{"p":[{"x":{"b":1,"c":2,"b":3}}]}"#, r#"{"method":1,"m\u0065thod":2}"#] {
         assert!(is_duplicate(&check(body.as_bytes(), &OPEN)), "{body}");

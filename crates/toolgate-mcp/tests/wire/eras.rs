@@ -87,6 +87,7 @@ async fn mirrored_headers_must_be_there_and_match() {
     let wrong = [
         call().without("mcp-protocol-version"),
         call().set("mcp-protocol-version", "2025-11-25"),
+        call().set("mcp-protocol-version", "=?base64?MjAyNi0wNy0yOA==?="),
         call().without("mcp-method"),
         call().set("mcp-method", "tools/list"),
         call().without("mcp-name"),

@@ -64,6 +64,7 @@ fn tool(name: &str, properties: Value, facts: Facts) -> Tool {
     let name = ToolName::new(name).unwrap();
     Tool {
         wire_name: name.to_wire(),
+        own_name: name.clone(),
         name,
         source: "fixture".into(),
         definition: to_raw_value(&definition).unwrap().into(),
@@ -156,7 +157,7 @@ pub struct Names {
 impl Identify for Names {
     async fn identify(&self, found: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
         if self.out_of_order.load(Ordering::SeqCst) {
-            return Err(IdentityUnavailable);
+            return Err(IdentityUnavailable { reason: "disk 7 is full".to_owned() });
         }
         let places = [
             ("bearer", found.bearer),

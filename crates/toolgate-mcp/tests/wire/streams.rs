@@ -23,16 +23,18 @@ fn events(reply: Reply) -> mpsc::Receiver<Bytes> {
     }
 }
 
-/// The next message, keep-alives left out; `None` at the end or after a while of silence.
+/// The next message, keep-alives left out; `None` at the end or after a while without one.
 async fn next(events: &mut mpsc::Receiver<Bytes>) -> Option<Value> {
-    loop {
-        let event = time::timeout(Duration::from_secs(100), events.recv()).await.ok()??;
-        let text = String::from_utf8(event.to_vec()).unwrap();
-        if let Some(data) = text.strip_prefix("event: message\ndata: ") {
-            return Some(serde_json::from_str(data.strip_suffix("\n\n").unwrap()).unwrap());
+    let message = async {
+        loop {
+            let text = String::from_utf8(events.recv().await?.to_vec()).unwrap();
+            if let Some(data) = text.strip_prefix("event: message\ndata: ") {
+                return Some(serde_json::from_str(data.strip_suffix("\n\n").unwrap()).unwrap());
+            }
+            assert_eq!(text, ":\n\n");
         }
-        assert_eq!(text, ":\n\n");
-    }
+    };
+    time::timeout(Duration::from_secs(100), message).await.ok()?
 }
 
 fn listen() -> Ask {

@@ -37,7 +37,7 @@ impl Site {
             ("/mcp", &Method::POST) => self.post(head, body).await,
             ("/mcp", &Method::GET) => self.wire.get(head).await.into_response().map(OutBody::from),
             ("/mcp", &Method::DELETE) => self.wire.delete(head).await.into_response().map(OutBody::from),
-            ("/mcp", &Method::OPTIONS) if browser => preflight(),
+            ("/mcp", &Method::OPTIONS) if browser => preflight(head),
             ("/mcp", _) => with_header(
                 text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n"),
                 header::ALLOW,
@@ -124,17 +124,18 @@ fn turned_away(refused: Refused) -> Answer {
 
 /// A JSON-RPC error without an id: what went wrong happened before there was a message.
 fn refusal(status: StatusCode, message: &str) -> Answer {
-    let body =
-        serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": message}}).to_string();
+    let body = serde_json::json!({"jsonrpc": "2.0", "error": {"code": -32600, "message": message}}).to_string();
     with_header(text(status, body), header::CONTENT_TYPE, "application/json")
 }
 
-fn preflight() -> Answer {
+/// Headers are the wire's to judge, and who may ask at all was settled before: whatever was asked for may come.
+fn preflight(head: &Parts) -> Answer {
     let mut answer = Response::new(OutBody::from(ReplyBody::Empty));
     *answer.status_mut() = StatusCode::NO_CONTENT;
-    let allowed = "Authorization, Content-Type, Accept, Accept-Language, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID";
-    let answer = with_header(answer, header::ACCESS_CONTROL_ALLOW_METHODS, "POST, GET, DELETE");
-    with_header(answer, header::ACCESS_CONTROL_ALLOW_HEADERS, allowed)
+    if let Some(wanted) = head.headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        answer.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+    }
+    with_header(answer, header::ACCESS_CONTROL_ALLOW_METHODS, "POST, GET, DELETE")
 }
 
 fn text(status: StatusCode, body: impl Into<Bytes>) -> Answer {

@@ -12,11 +12,11 @@ mod error;
 mod issuer;
 mod jwt;
 mod key_file;
+mod over_store;
 mod own_key;
 mod own_token;
 mod proven;
 mod resolve;
-mod rows;
 mod secret;
 mod session;
 mod standing;
@@ -46,10 +46,9 @@ pub use jsonwebtoken::Algorithm;
 pub use key_file::FILE_NAME as KEY_FILE_NAME;
 pub use own_key::{OwnAlgorithm, OwnKey};
 pub use own_token::{OWN_ISSUER, OwnTokens};
-pub use rows::StoreRows;
 pub use secret::{Secret, Token};
 pub use session::{AgentSession, AgentSessions, SESSION_MARK};
-pub use store::{IdentityStore, KeyRow, TaskRow, TenantRow};
+pub use store::{IdentityStore, KeyRow, RowsUnavailable, TaskRow, TenantRow};
 pub use task_key::TaskKey;
 
 use combine::{Anonymous, Combination};
@@ -139,7 +138,7 @@ impl Identity {
         Some(Identified { caller, rejected: false })
     }
 
-    async fn identify_by_asking(&self, credentials: &Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
+    async fn identify_by_asking(&self, credentials: &Credentials<'_>) -> Result<Identified, RowsUnavailable> {
         let mut combination = Combination::default();
         for (place, token) in shown(credentials) {
             if let Err(Anonymous) = combination.add(self.resolve(place, token).await?) {
@@ -165,22 +164,26 @@ impl Identify for Identity {
     async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
         match self.identify_at_once(&credentials) {
             Some(identified) => Ok(identified),
-            None => self.identify_by_asking(&credentials).await,
+            None => {
+                let asked = self.identify_by_asking(&credentials).await;
+                asked.map_err(|RowsUnavailable { reason }| IdentityUnavailable { reason })
+            }
         }
     }
 }
 
-/// The credentials of a request in the order in which places win. An empty one is none.
+/// The credentials of a request in the order in which places win. An empty one is none, save in the header, where it
+/// stands for something that can't be a token.
 fn shown<'a>(credentials: &'a Credentials<'_>) -> impl Iterator<Item = (Place, &'a str)> {
     [
-        (Place::Open, credentials.bearer),
-        (Place::Open, credentials.meta_token.as_deref()),
-        (Place::Open, credentials.params_token.as_deref()),
+        (Place::Header, credentials.bearer),
+        (Place::Params, credentials.meta_token.as_deref()),
+        (Place::Params, credentials.params_token.as_deref()),
         (Place::Session, credentials.session_token.as_deref()),
         (Place::Coordinator, credentials.coordinator_token.as_deref()),
     ]
     .into_iter()
-    .filter_map(|(place, token)| Some((place, token.filter(|token| !token.is_empty())?)))
+    .filter_map(|(place, token)| Some((place, token.filter(|token| place == Place::Header || !token.is_empty())?)))
 }
 
 impl Drop for Identity {

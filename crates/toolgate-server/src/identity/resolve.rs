@@ -10,7 +10,6 @@ use toolgate_core::{
 use super::{
     Identity, api_key,
     combine::Outcome,
-    contract::IdentityUnavailable,
     error::Refusal,
     jwt,
     own_token::OWN_ISSUER,
@@ -18,14 +17,16 @@ use super::{
     secret::sha256,
     session::SESSION_MARK,
     standing::{Kind, Standing},
-    store::TaskRow,
+    store::{RowsUnavailable, TaskRow},
 };
 
 /// Where a credential was shown, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The header, `_meta` or `params`: any credential.
-    Open,
+    /// The `Authorization` header.
+    Header,
+    /// `_meta` or `params`.
+    Params,
     /// The argument `session_token`.
     Session,
     /// The argument `coordinator_token`.
@@ -35,7 +36,7 @@ pub(super) enum Place {
 /// A refusal, or no answer from what had to be asked.
 enum Failure {
     Refused(Refusal),
-    Unavailable(IdentityUnavailable),
+    Unavailable(RowsUnavailable),
 }
 
 impl From<Refusal> for Failure {
@@ -44,14 +45,14 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<IdentityUnavailable> for Failure {
-    fn from(unavailable: IdentityUnavailable) -> Self {
+impl From<RowsUnavailable> for Failure {
+    fn from(unavailable: RowsUnavailable) -> Self {
         Self::Unavailable(unavailable)
     }
 }
 
 impl Identity {
-    pub(super) async fn resolve(&self, place: Place, token: &str) -> Result<Outcome, IdentityUnavailable> {
+    pub(super) async fn resolve(&self, place: Place, token: &str) -> Result<Outcome, RowsUnavailable> {
         let settled = match self.prove(place, token).await {
             Ok(standing) => self.settle_task(standing).await,
             Err(failure) => Err(failure),
@@ -133,7 +134,7 @@ impl Identity {
     }
 
     /// The task header. Unknown or finished: simply no task.
-    pub(super) async fn resolve_task_key(&self, key: &str) -> Result<Outcome, IdentityUnavailable> {
+    pub(super) async fn resolve_task_key(&self, key: &str) -> Result<Outcome, RowsUnavailable> {
         let mut row = self.store.task_by_key(&sha256(key.as_bytes())).await?;
         if row.is_none() && self.config.trust_task_ids {
             row = self.store.task(key).await?;
@@ -155,7 +156,7 @@ fn coordinator() -> Standing {
 fn kind_of_invalid(place: Place, token: &str) -> Kind {
     match place {
         Place::Session | Place::Coordinator => Kind::Agent,
-        Place::Open if token.starts_with(SESSION_MARK) => Kind::Agent,
-        Place::Open => jwt::kind_it_claims(token),
+        Place::Header | Place::Params if token.starts_with(SESSION_MARK) => Kind::Agent,
+        Place::Header | Place::Params => jwt::kind_it_claims(token),
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use toolgate_core::caller::{Agent, UserId};
 
-use super::contract::IdentityUnavailable;
+use super::store::RowsUnavailable;
 
 /// How a session's token begins. The rest is its keeper's business.
 pub const SESSION_MARK: &str = "sess_";
@@ -21,7 +21,7 @@ pub struct AgentSession {
 #[async_trait]
 pub trait AgentSessions: Send + Sync {
     /// Asked on every request, so that a session ends when it ends. `None`: unknown or over, and so invalid.
-    async fn session(&self, token: &str) -> Result<Option<AgentSession>, IdentityUnavailable>;
+    async fn session(&self, token: &str) -> Result<Option<AgentSession>, RowsUnavailable>;
 }
 
 /// No keeper of sessions is loaded: every session token is invalid.
@@ -29,7 +29,7 @@ pub(super) struct NoSessions;
 
 #[async_trait]
 impl AgentSessions for NoSessions {
-    async fn session(&self, _: &str) -> Result<Option<AgentSession>, IdentityUnavailable> {
+    async fn session(&self, _: &str) -> Result<Option<AgentSession>, RowsUnavailable> {
         Ok(None)
     }
 }

@@ -5,7 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use toolgate_core::caller::{Role, UserId};
 
-use super::contract::IdentityUnavailable;
+/// The rows could not be read. Says nothing about whether they are there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("identity's rows can't be read: {reason}")]
+pub struct RowsUnavailable {
+    pub reason: String,
+}
 
 /// An API key's row. The key itself is stored nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,16 +49,16 @@ pub struct TenantRow {
 
 #[async_trait]
 pub trait IdentityStore: Send + Sync {
-    async fn key(&self, prefix: &str) -> Result<Option<KeyRow>, IdentityUnavailable>;
+    async fn key(&self, prefix: &str) -> Result<Option<KeyRow>, RowsUnavailable>;
 
     /// By SHA-256 of the task's secret key.
-    async fn task_by_key(&self, hash: &[u8; 32]) -> Result<Option<TaskRow>, IdentityUnavailable>;
+    async fn task_by_key(&self, hash: &[u8; 32]) -> Result<Option<TaskRow>, RowsUnavailable>;
 
     /// By public id.
-    async fn task(&self, task_id: &str) -> Result<Option<TaskRow>, IdentityUnavailable>;
+    async fn task(&self, task_id: &str) -> Result<Option<TaskRow>, RowsUnavailable>;
 
     /// `None`: the store does not manage this tenant, and a credential's word is all there is.
-    async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, IdentityUnavailable>;
+    async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable>;
 
     /// Changes whenever a tenant, a member or an override does. Kept in memory by the store, so that a cached
     /// identity can be checked against it without waiting.

@@ -19,8 +19,16 @@ const NONE: Credentials<'static> = Credentials {
 async fn no_credential_is_anonymous_and_no_fault() {
     let world = world();
     assert_anonymous(&world.ask(NONE).await);
-    let empty = Credentials { bearer: Some(""), session_token: Some("".into()), task_keys: &[""], ..NONE };
+    let empty = Credentials { meta_token: Some("".into()), session_token: Some("".into()), task_keys: &[""], ..NONE };
     assert_anonymous(&world.ask(empty).await);
+}
+
+#[tokio::test]
+async fn a_header_that_can_hold_no_token_is_an_invalid_credential() {
+    let world = world();
+    let ada = world.user("ada");
+    assert_rejected(&world.ask(Credentials { bearer: Some(""), ..NONE }).await);
+    assert_rejected(&world.ask(Credentials { bearer: Some(""), meta_token: Some(ada.into()), ..NONE }).await);
 }
 
 #[tokio::test]
@@ -28,14 +36,13 @@ async fn every_place_takes_a_credential() {
     let world = world();
     let token = world.user("ada");
     let shown = || Some(token.as_str().into());
-    for credentials in [
-        Credentials { bearer: Some(&token), ..NONE },
-        Credentials { meta_token: shown(), ..NONE },
-        Credentials { params_token: shown(), ..NONE },
-        Credentials { session_token: shown(), ..NONE },
-        Credentials { coordinator_token: shown(), ..NONE },
+    for (place, credentials) in [
+        ("bearer", Credentials { bearer: Some(&token), ..NONE }),
+        ("_meta", Credentials { meta_token: shown(), ..NONE }),
+        ("params", Credentials { params_token: shown(), ..NONE }),
+        ("session", Credentials { session_token: shown(), ..NONE }),
+        ("coordinator", Credentials { coordinator_token: shown(), ..NONE }),
     ] {
-        let place = format!("{credentials:?}");
         assert_eq!(world.ask(credentials).await.caller.principal(), "user:ada", "{place}");
     }
 }

@@ -12,8 +12,8 @@ use std::{
 use async_trait::async_trait;
 use toolgate_core::{Caller, caller::UserId};
 use toolgate_server::identity::{
-    ApiKey, Claims, Credentials, Identified, Identify, Identity, IdentityConfig, IdentityStore, IdentityUnavailable,
-    KeyRow, OwnAlgorithm, OwnKey, Secret, TaskRow, TenantRow,
+    ApiKey, Claims, Credentials, Identified, Identify, Identity, IdentityConfig, IdentityStore, KeyRow, OwnAlgorithm,
+    OwnKey, RowsUnavailable, Secret, TaskRow, TenantRow,
 };
 
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -30,10 +30,10 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn answer<T>(&self, row: Option<T>) -> Result<Option<T>, IdentityUnavailable> {
+    fn answer<T>(&self, row: Option<T>) -> Result<Option<T>, RowsUnavailable> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         match self.down.load(Ordering::SeqCst) {
-            true => Err(IdentityUnavailable { reason: "the rows are out".into() }),
+            true => Err(RowsUnavailable { reason: "the rows are out".into() }),
             false => Ok(row),
         }
     }
@@ -41,19 +41,19 @@ impl Rows {
 
 #[async_trait]
 impl IdentityStore for Rows {
-    async fn key(&self, prefix: &str) -> Result<Option<KeyRow>, IdentityUnavailable> {
+    async fn key(&self, prefix: &str) -> Result<Option<KeyRow>, RowsUnavailable> {
         self.answer(self.keys.lock().unwrap().get(prefix).cloned())
     }
 
-    async fn task_by_key(&self, hash: &[u8; 32]) -> Result<Option<TaskRow>, IdentityUnavailable> {
+    async fn task_by_key(&self, hash: &[u8; 32]) -> Result<Option<TaskRow>, RowsUnavailable> {
         self.answer(self.tasks.lock().unwrap().get(hash).cloned())
     }
 
-    async fn task(&self, id: &str) -> Result<Option<TaskRow>, IdentityUnavailable> {
+    async fn task(&self, id: &str) -> Result<Option<TaskRow>, RowsUnavailable> {
         self.answer(self.tasks.lock().unwrap().values().find(|row| row.task_id == id).cloned())
     }
 
-    async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, IdentityUnavailable> {
+    async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable> {
         let tenants = self.tenants.lock().unwrap();
         let managed = tenants.keys().any(|(name, _)| name == tenant);
         let member = tenants.get(&(tenant.to_owned(), user.map(|user| user.to_string()))).cloned();

@@ -104,7 +104,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let spine = Spine::new(raise::house(config, &store)?);
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
-    let rows = Arc::new(identity::StoreRows::new(store.clone()));
+    let rows = Arc::new(store.clone());
     let identity = Arc::new(Identity::new(identity_config(config)?, key, rows)?);
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
     let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
