@@ -12,8 +12,9 @@ use quick_cache::sync::Cache;
 use serde_json::value::RawValue;
 
 use crate::{
-    caller::{Caller, UserId},
+    caller::Caller,
     catalog::{Catalog, CatalogProblem, Classes},
+    class::{Class, ClassOf},
     decision::{Decision, Denial, Fault, Lang, Verdict},
     rulebook::{CallFacts, DeclaredType, RuleFile, RuleProblem, Rulebook, Setting, ToolSignature},
     tool::{Tool, WhenDenied},
@@ -27,7 +28,7 @@ pub struct Gate {
     rulebook: Rulebook,
     catalog: Catalog,
     classes: Classes,
-    views: Cache<Caller, Arc<View>>,
+    views: Cache<Class, Arc<View>>,
     page_size: usize,
     lang: Lang,
 }
@@ -150,12 +151,14 @@ impl Gate {
 
     /// The caller's view, made on first sight of its class.
     pub fn view(&self, caller: &Caller) -> Option<Arc<View>> {
-        let class = self.class(caller);
+        let rank = self.rulebook.plan_rank(caller.tenant.as_ref().and_then(|tenant| tenant.plan.as_deref()));
+        let class = ClassOf::new(caller, rank, self.rulebook.reads_identity());
         if let Some(view) = self.views.get(&class) {
             return Some(view);
         }
-        let subject = self.rulebook.subject(&class)?;
-        let view = Arc::new(View::new(self.revision, class.clone(), subject, self.classes.attributes.len()));
+        let class = class.to_owned(self.rulebook.plans());
+        let subject = self.rulebook.subject(&class.caller)?;
+        let view = Arc::new(View::new(self.revision, class.caller.clone(), subject, self.classes.attributes.len()));
         self.views.insert(class, Arc::clone(&view));
         Some(view)
     }
@@ -262,35 +265,6 @@ impl Gate {
             Some(Fault::NoRule) | None => ("no_rule", format!("No rule allows tool '{name}'.")),
         };
         Denial { code: code.to_owned(), message, rule: code.to_owned(), remedy: None }
-    }
-
-    /// The facts a view depends on: all of them if a rule reads who the caller is, else what kind of caller it is.
-    fn class(&self, caller: &Caller) -> Caller {
-        let mut class = caller.clone();
-        if let Some(tenant) = &mut class.tenant {
-            // equal ranks decide equally, whatever the plan is called
-            tenant.plan = self.rulebook.plans().get(self.rulebook.plan_rank(tenant.plan.as_deref())).cloned();
-        }
-        if self.rulebook.reads_identity() {
-            return class;
-        }
-        let anyone = || "-".to_owned();
-        class.user = class.user.and_then(|_| UserId::own("-").ok());
-        if let Some(tenant) = &mut class.tenant {
-            tenant.id = anyone();
-        }
-        if let Some(agent) = &mut class.agent {
-            agent.id = anyone();
-            agent.project = None;
-        }
-        if let Some(task) = &mut class.task {
-            task.id = anyone();
-            task.process = None;
-        }
-        if let Some(flow) = &mut class.flow {
-            flow.id = anyone();
-        }
-        class
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod caller;
 mod catalog;
+mod class;
 pub mod decision;
 pub mod explain;
 mod gate;
