@@ -1,6 +1,10 @@
 //! Asking Cedar. Slow on purpose nowhere, but called only where no remembered verdict answers.
 
-use std::{cell::RefCell, collections::HashMap, collections::HashSet, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    sync::{Arc, atomic::Ordering},
+};
 
 use cedar_policy::{
     Authorizer, Context, Decision as CedarDecision, Entity, EntityUid, Policy, PolicyId, PolicySet, Request, Response,
@@ -148,6 +152,7 @@ impl Rulebook {
         context: Context,
         arguments_of: Option<&str>,
     ) -> Option<Response> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let request = Request::new(subject.0.uid(), uid("Action", action)?, tool.0.uid(), context, None).ok()?;
         // with the schema's action entities: `action in Action::"call"` would fail open without them
         let entities =

@@ -107,6 +107,7 @@ impl Rulebook {
             reads_identity,
             plans: setting.plans.clone(),
             sign_in: sign_in(setting.has_authenticate),
+            asked: AtomicU64::new(0),
         })
     }
 }

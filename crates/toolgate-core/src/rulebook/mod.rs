@@ -6,7 +6,10 @@ mod load;
 mod problem;
 mod reads;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use cedar_policy::Schema;
 
@@ -97,6 +100,7 @@ pub struct Rulebook {
     reads_identity: bool,
     plans: Vec<String>,
     sign_in: Texts,
+    asked: AtomicU64,
 }
 
 /// What the rulebook needs beside the rules.
@@ -118,6 +122,11 @@ impl Rulebook {
     /// Rules in the order they are asked, the permit left out.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// How often Cedar was asked so far. Remembered verdicts ask nothing.
+    pub fn evaluations(&self) -> u64 {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// Rules over arguments exist for this tool.
