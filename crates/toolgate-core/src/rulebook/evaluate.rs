@@ -188,8 +188,9 @@ impl Rulebook {
     }
 }
 
+/// Conceals: without an evaluation nobody knows whether a condition that hides is among those that failed.
 fn denied(fault: Fault) -> Verdict {
-    Verdict::Deny { failed: Arc::from([]), concealed: fault == Fault::NoRule, fault: Some(fault) }
+    Verdict::Deny { failed: Arc::from([]), concealed: true, fault: Some(fault) }
 }
 
 fn context(facts: CallFacts, arguments: Option<RestrictedExpression>) -> Option<Context> {
