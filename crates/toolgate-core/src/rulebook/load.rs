@@ -26,6 +26,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 struct Draft<'a> {
     file: &'a RuleFile,
     policy: Policy,
+    shipped: bool,
     id: String,
     /// Byte range to point at when Cedar names no better one.
     place: (usize, usize),
@@ -167,7 +168,7 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
             );
         }
         let reads = policy.to_json().map(|json| Reads::of(&json)).unwrap_or_default();
-        drafts.push(Draft { file, policy, id, place, reads });
+        drafts.push(Draft { file, policy, shipped, id, place, reads });
     }
 }
 
@@ -332,7 +333,7 @@ fn rule_of(draft: &Draft<'_>, position: usize) -> Result<Rule, Vec<RuleProblem>>
         Some("yes") => true,
         Some("no") => false,
         // what ships says so where it hides; an operator's rule hides unless it is about what was passed
-        None => order >= OPERATOR_ORDER && !reads_arguments && !needs_approval,
+        None => !draft.shipped && !reads_arguments && !needs_approval,
         Some(other) => {
             return Err(bad(format!("@hides(\"{other}\") of rule '{}' is neither \"yes\" nor \"no\"", draft.id)));
         }
