@@ -287,17 +287,17 @@ fn schema_with(arguments: &BTreeMap<String, ArgumentTypes>) -> Result<Schema, Ru
 fn validate(drafts: &[Draft<'_>], schema: &Schema) -> Result<(), Vec<RuleProblem>> {
     let mut set = PolicySet::new();
     let mut problems = Vec::new();
-    for (number, draft) in drafts.iter().enumerate() {
-        if let Err(fault) = set.add(draft.policy.new_id(PolicyId::new(number.to_string()))) {
+    for draft in drafts {
+        if let Err(fault) = set.add(draft.policy.new_id(PolicyId::new(&draft.id))) {
             problems.push(RuleProblem::from_cedar(&draft.file.name, &draft.file.text, &fault, draft.place));
         }
     }
     let result = Validator::new(schema.clone()).validate(&set, ValidationMode::Strict);
     let mut report = |policy: &PolicyId, fault: &dyn miette::Diagnostic| {
-        let Some(draft) = policy.to_string().parse::<usize>().ok().and_then(|number| drafts.get(number)) else {
-            return;
-        };
-        problems.push(RuleProblem::from_cedar(&draft.file.name, &draft.file.text, fault, draft.place));
+        let draft = drafts.iter().find(|draft| policy == &PolicyId::new(&draft.id));
+        problems.extend(
+            draft.map(|draft| RuleProblem::from_cedar(&draft.file.name, &draft.file.text, fault, draft.place)),
+        );
     };
     for fault in result.validation_errors() {
         report(fault.policy_id(), fault);
