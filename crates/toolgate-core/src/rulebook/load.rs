@@ -250,8 +250,7 @@ fn point_at(draft: &Draft<'_>, name: &str, message: String) -> RuleProblem {
 }
 
 fn check_arguments(draft: &Draft<'_>, arguments: &BTreeMap<String, ArgumentTypes>, problems: &mut Vec<RuleProblem>) {
-    for path in draft.reads.arguments() {
-        let argument = path.split('.').next().unwrap_or(path);
+    for argument in draft.reads.arguments() {
         for literal in draft.policy.entity_literals() {
             let Some(tool) = action_tool(&literal) else {
                 continue;

@@ -4,11 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Attribute paths a rule takes values from (`principal.agent.kind`); `has` tests are not values.
+/// Attribute paths of a rule, step by step (`principal`, `agent`, `kind`).
 #[derive(Debug, Default)]
 pub(super) struct Reads {
-    paths: BTreeSet<String>,
+    /// Those it takes values from.
+    values: BTreeSet<Path>,
+    /// Those it asks `has` of.
+    tests: BTreeSet<Path>,
 }
+
+type Path = Vec<String>;
 
 /// Reading one of these tells callers of one kind apart.
 const IDENTITY: &[&str] = &[
@@ -26,6 +31,9 @@ const IDENTITY: &[&str] = &[
     "principal.flow.id",
 ];
 
+/// Asking whether one of these is there does too. That the others are there is part of the kind.
+const TELLING: &[&str] = &["principal.agent.project", "principal.task.process"];
+
 impl Reads {
     /// Of one policy in Cedar's JSON form.
     pub(super) fn of(policy: &Value) -> Self {
@@ -37,34 +45,42 @@ impl Reads {
     }
 
     pub(super) fn identity(&self) -> bool {
-        IDENTITY.iter().any(|path| self.paths.contains(*path))
+        IDENTITY.iter().any(|path| contains(&self.values, path)) || TELLING.iter().any(|path| contains(&self.tests, path))
     }
 
     pub(super) fn tool_name(&self) -> bool {
-        self.paths.contains("resource.name") || self.paths.contains("resource")
+        contains(&self.values, "resource.name") || contains(&self.values, "resource")
     }
 
-    /// First steps below `context.arguments`.
+    /// Names of the arguments it reads or asks `has` of.
     pub(super) fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().filter_map(|path| path.strip_prefix("context.arguments."))
+        self.values.iter().chain(&self.tests).filter_map(|path| match path.as_slice() {
+            [context, arguments, name, ..] if context == "context" && arguments == "arguments" => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// It takes the arguments as one value.
+    pub(super) fn all_arguments(&self) -> bool {
+        contains(&self.values, "context.arguments") || contains(&self.values, "context")
     }
 
     pub(super) fn any_argument(&self) -> bool {
-        self.paths.iter().any(|path| path == "context.arguments" || path.starts_with("context.arguments."))
+        self.all_arguments() || self.arguments().next().is_some()
     }
 
     fn walk(&mut self, node: &Value) {
         if let Some(path) = path_of(node) {
-            self.paths.insert(path);
+            self.values.insert(path);
             return;
         }
         match node {
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    match (key.as_str(), value.get("left")) {
-                        // `x has y` reads no value of x, but x's own path up to there must be walked for its inside
-                        ("has", Some(left)) if path_of(left).is_some() => {}
-                        _ => self.walk(value),
+                    match tested(key, value) {
+                        // `x has y` takes no value of x
+                        Some(path) => drop(self.tests.insert(path)),
+                        None => self.walk(value),
                     }
                 }
             }
@@ -74,12 +90,25 @@ impl Reads {
     }
 }
 
+fn contains(paths: &BTreeSet<Path>, dotted: &str) -> bool {
+    paths.iter().any(|path| path.iter().map(String::as_str).eq(dotted.split('.')))
+}
+
+/// `"has": {"left": {"Var": "principal"}, "attr": "user"}` asks for `principal.user`.
+fn tested(key: &str, value: &Value) -> Option<Path> {
+    if key == "has" { step(value) } else { None }
+}
+
 /// `{".": {"left": {"Var": "principal"}, "attr": "user"}}` is `principal.user`.
-fn path_of(node: &Value) -> Option<String> {
-    if let Some(var) = node.get("Var").and_then(Value::as_str) {
-        return Some(var.to_owned());
+fn path_of(node: &Value) -> Option<Path> {
+    match node.get("Var").and_then(Value::as_str) {
+        Some(var) => Some(vec![var.to_owned()]),
+        None => step(node.get(".")?),
     }
-    let access = node.get(".")?;
-    let left = path_of(access.get("left")?)?;
-    Some(format!("{left}.{}", access.get("attr")?.as_str()?))
+}
+
+fn step(access: &Value) -> Option<Path> {
+    let mut path = path_of(access.get("left")?)?;
+    path.push(access.get("attr")?.as_str()?.to_owned());
+    Some(path)
 }
