@@ -2,11 +2,13 @@
 //!
 //! Only for tools that an argument rule names. A number that is not exact in the rule's type is no value at all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cedar_policy::RestrictedExpression;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
+
+use super::reads::Reads;
 
 /// A type the operator declares for an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub struct ArgumentTypes {
     fields: BTreeMap<String, Field>,
     /// Arguments a rule can't read, with the reason.
     unclear: BTreeMap<String, String>,
+    /// Arguments some rule reads: only these have to be exact.
+    read: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -79,6 +83,14 @@ impl ArgumentTypes {
         types
     }
 
+    /// Takes note of what a rule reads.
+    pub(super) fn read_by(&mut self, reads: &Reads) {
+        if reads.all_arguments() {
+            self.read.extend(self.fields.keys().cloned());
+        }
+        self.read.extend(reads.arguments().map(str::to_owned));
+    }
+
     /// Why a rule can't read this argument, if it can't.
     pub fn unclear(&self, argument: &str) -> Option<&str> {
         self.unclear.get(argument).map(String::as_str)
@@ -89,10 +101,10 @@ impl ArgumentTypes {
         record_schema(&self.fields)
     }
 
-    /// The call's arguments as a Cedar record; `None` where a value has no exact counterpart.
+    /// The arguments that rules read as a Cedar record; `None` where a value has no exact counterpart.
     pub fn to_cedar(&self, arguments: Option<&RawValue>) -> Option<RestrictedExpression> {
         let text = arguments.map_or("{}", RawValue::get);
-        record_value(&self.fields, text)
+        record_value(self.fields.iter().filter(|(name, _)| self.read.contains(*name)), text)
     }
 }
 
@@ -180,7 +192,7 @@ pub(super) fn quote(text: &str) -> String {
     quoted
 }
 
-fn record_value(fields: &BTreeMap<String, Field>, json: &str) -> Option<RestrictedExpression> {
+fn record_value<'a>(fields: impl Iterator<Item = (&'a String, &'a Field)>, json: &str) -> Option<RestrictedExpression> {
     let given: HashMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     let mut values = Vec::new();
     for (name, field) in fields {
@@ -207,7 +219,7 @@ fn value_of(kind: &Kind, json: &str) -> Option<RestrictedExpression> {
             let values = given.iter().map(|item| value_of(items, item.get())).collect::<Option<Vec<_>>>()?;
             Some(RestrictedExpression::new_set(values))
         }
-        Kind::Record(fields) => record_value(fields, json),
+        Kind::Record(fields) => record_value(fields.iter(), json),
     }
 }
 

@@ -55,13 +55,18 @@ impl Rulebook {
         for draft in &drafts {
             check_names(draft, &names, &mut named_tools, &mut argument_tools, &mut problems);
         }
-        let arguments: BTreeMap<String, ArgumentTypes> = tools
+        let mut arguments: BTreeMap<String, ArgumentTypes> = tools
             .iter()
             .filter(|tool| argument_tools.contains(tool.name))
             .map(|tool| (tool.name.to_owned(), ArgumentTypes::of(tool.definition, &tool.declared)))
             .collect();
         for draft in &drafts {
             check_arguments(draft, &arguments, &mut problems);
+            for literal in draft.policy.entity_literals() {
+                if let Some(types) = action_tool(&literal).and_then(|tool| arguments.get_mut(tool)) {
+                    types.read_by(&draft.reads);
+                }
+            }
         }
         if !problems.is_empty() {
             return Err(problems);
@@ -294,9 +299,8 @@ fn validate(drafts: &[Draft<'_>], schema: &Schema) -> Result<(), Vec<RuleProblem
     let result = Validator::new(schema.clone()).validate(&set, ValidationMode::Strict);
     let mut report = |policy: &PolicyId, fault: &dyn miette::Diagnostic| {
         let draft = drafts.iter().find(|draft| policy == &PolicyId::new(&draft.id));
-        problems.extend(
-            draft.map(|draft| RuleProblem::from_cedar(&draft.file.name, &draft.file.text, fault, draft.place)),
-        );
+        problems
+            .extend(draft.map(|draft| RuleProblem::from_cedar(&draft.file.name, &draft.file.text, fault, draft.place)));
     };
     for fault in result.validation_errors() {
         report(fault.policy_id(), fault);

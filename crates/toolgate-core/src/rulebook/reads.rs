@@ -45,7 +45,8 @@ impl Reads {
     }
 
     pub(super) fn identity(&self) -> bool {
-        IDENTITY.iter().any(|path| contains(&self.values, path)) || TELLING.iter().any(|path| contains(&self.tests, path))
+        IDENTITY.iter().any(|path| contains(&self.values, path))
+            || TELLING.iter().any(|path| contains(&self.tests, path))
     }
 
     pub(super) fn tool_name(&self) -> bool {
