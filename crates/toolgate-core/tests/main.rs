@@ -1,0 +1,14 @@
+//! The decision core seen from outside: what callers get, what operators' rules do, and what never happens.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod absence;
+mod classes;
+mod fixtures;
+mod help;
+mod lists;
+mod never_widens;
+mod properties;
+mod reference;
+mod rule_arguments;
+mod rule_files;
+mod seeds;
