@@ -31,7 +31,7 @@ pub enum Verdict {
     Allow,
     NeedsApproval(Arc<[usize]>),
     Deny {
-        /// Empty where no rule failed but the evaluation did, or where no rule permits.
+        /// Those that refuse before those that only ask. Empty where no rule failed but the evaluation did, or where no rule permits.
         failed: Arc<[usize]>,
         /// A condition that hides is among them.
         concealed: bool,

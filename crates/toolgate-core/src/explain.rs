@@ -85,7 +85,7 @@ impl Gate {
                 .rules()
                 .iter()
                 .enumerate()
-                .filter(|(_, rule)| rule.code != "not_listed")
+                .filter(|(_, rule)| !rule.about_lists)
                 .map(|(at, rule)| Condition {
                     rule: rule.id.clone(),
                     order: rule.order,

@@ -204,6 +204,10 @@ impl Gate {
 
     /// The verdict on a call of the tool at `index`, remembered by the view.
     pub(crate) fn verdict(&self, view: &View, index: usize, approved: bool, dry_run: bool) -> Verdict {
+        // INVARIANT: a view decides for the gate it was made by, and for no other revision
+        if view.revision != self.revision {
+            return no_rule();
+        }
         let class = self.class_of(index);
         let (Some(entry), Some(attributes)) = (self.catalog.entry(index), self.classes.attributes.get(class)) else {
             return no_rule();

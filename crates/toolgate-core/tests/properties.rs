@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
+use toolgate_core::tool::Approval;
 use toolgate_core::{
     Blueprint, Caller, Decision, Found, Gate, Lang, RuleFile, Tool,
     explain::{Listed, Outcome},
@@ -129,7 +130,10 @@ fn an_explanation_names_every_failed_condition_and_reports_the_first() {
             let failed: Vec<_> = why.conditions.iter().filter(|condition| !condition.passed).collect();
             assert!(failed.is_sorted_by_key(|condition| condition.order), "conditions stand in their order");
             if outcome == "deny" {
-                let refusals: Vec<_> = reference::refusals(caller, tool).iter().map(|no| no.rule).collect();
+                let mut refusals: Vec<_> = reference::refusals(caller, tool).iter().map(|no| no.rule).collect();
+                if tool.facts.approval == Approval::Required && !dry_run {
+                    refusals.push("approval");
+                }
                 let failed: Vec<_> = failed.iter().map(|condition| condition.rule.as_str()).collect();
                 assert_eq!(failed, refusals);
                 assert_eq!(failed[0], reason.rule, "the reason is the first that failed");

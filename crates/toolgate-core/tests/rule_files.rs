@@ -232,3 +232,14 @@ fn a_rule_that_fails_to_evaluate_denies_and_brings_no_hidden_tool_to_light() {
     assert_eq!(code(&broken, &Caller::anonymous(), "secret"), "unknown");
     assert_eq!(line(&broken, &user("ann")), "", "what can't be decided is not shown");
 }
+
+#[test]
+fn a_test_for_a_fact_that_does_not_exist_is_refused_with_the_nearest_one() {
+    let problem = only("forbid (principal, action, resource) when { principal has usr || resource.disabled };").message;
+    assert!(problem.contains("asks 'principal has usr', which nothing ever has; did you mean 'user'?"), "{problem}");
+    let problem = only(
+        "forbid (principal, action, resource) when { principal has agent && principal.agent has porpose || resource.disabled };",
+    )
+    .message;
+    assert!(problem.contains("'principal.agent has porpose'") && problem.contains("'purpose'"), "{problem}");
+}

@@ -175,16 +175,18 @@ impl Rulebook {
             return denied(Fault::NoRule);
         }
         let asks = |index: &usize| self.rule(*index).is_some_and(|rule| rule.needs_approval);
-        let blocking: Vec<usize> = failed.iter().copied().filter(|index| !asks(index)).collect();
+        // what refuses comes before what only asks, so that the first is the reason
+        let (blocking, asking): (Vec<usize>, Vec<usize>) = failed.iter().partition(|index| !asks(index));
+        let lifted = facts.approved || facts.dry_run;
         if blocking.is_empty() {
-            return if facts.approved || facts.dry_run {
-                Verdict::Allow
-            } else {
-                Verdict::NeedsApproval(failed.into())
-            };
+            return if lifted { Verdict::Allow } else { Verdict::NeedsApproval(failed.into()) };
         }
         let concealed = blocking.iter().any(|index| self.rule(*index).is_some_and(|rule| rule.hides));
-        Verdict::Deny { failed: blocking.into(), concealed, fault: None }
+        Verdict::Deny {
+            failed: blocking.into_iter().chain(asking.into_iter().filter(|_| !lifted)).collect(),
+            concealed,
+            fault: None,
+        }
     }
 }
 

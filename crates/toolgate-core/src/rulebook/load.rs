@@ -6,11 +6,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use cedar_policy::{Effect, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
+use cedar_policy::{
+    ActionConstraint, Effect, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator,
+};
 
 use super::{
     ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts, ToolSignature,
-    arguments::quote, reads::Reads,
+    arguments::quote, known, reads::Reads,
 };
 use crate::suggest::closest;
 
@@ -61,6 +63,7 @@ impl Rulebook {
             .map(|tool| (tool.name.to_owned(), ArgumentTypes::of(tool.definition, &tool.declared)))
             .collect();
         for draft in &drafts {
+            check_tests(draft, &mut problems);
             check_arguments(draft, &arguments, &mut problems);
             for literal in draft.policy.entity_literals() {
                 if let Some(types) = action_tool(&literal).and_then(|tool| arguments.get_mut(tool)) {
@@ -254,6 +257,21 @@ fn point_at(draft: &Draft<'_>, name: &str, message: String) -> RuleProblem {
     }
 }
 
+/// A test for a fact that does not exist is never true.
+fn check_tests(draft: &Draft<'_>, problems: &mut Vec<RuleProblem>) {
+    for path in draft.reads.tests() {
+        if let Some(near) = known::undeclared(path) {
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let (asked, of) =
+                path.split_last().map_or((String::new(), String::new()), |(last, of)| (last.clone(), of.join(".")));
+            problems.push(problem(
+                draft,
+                format!("rule '{}' asks '{of} has {asked}', which nothing ever has{hint}", draft.id),
+            ));
+        }
+    }
+}
+
 fn check_arguments(draft: &Draft<'_>, arguments: &BTreeMap<String, ArgumentTypes>, problems: &mut Vec<RuleProblem>) {
     for argument in draft.reads.arguments() {
         for literal in draft.policy.entity_literals() {
@@ -356,6 +374,7 @@ fn rule_of(draft: &Draft<'_>, position: usize) -> Result<Rule, Vec<RuleProblem>>
         hides,
         needs_approval,
         reads_arguments,
+        about_lists: matches!(draft.policy.action_constraint(), ActionConstraint::Eq(action) if action.id().unescaped() == "list"),
         own_action: draft.policy.entity_literals().iter().any(|literal| action_tool(literal).is_some()),
     })
 }

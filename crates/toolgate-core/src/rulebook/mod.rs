@@ -2,6 +2,7 @@
 
 mod arguments;
 mod evaluate;
+mod known;
 mod load;
 mod problem;
 mod reads;
@@ -62,6 +63,8 @@ pub struct Rule {
     pub needs_approval: bool,
     /// It reads arguments.
     pub reads_arguments: bool,
+    /// It is about lists alone, so no call asks it.
+    pub about_lists: bool,
     /// It is written for one tool's own action, so it is asked once a call's arguments are known.
     own_action: bool,
     message: Texts,

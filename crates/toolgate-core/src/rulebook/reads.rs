@@ -49,6 +49,11 @@ impl Reads {
             || TELLING.iter().any(|path| contains(&self.tests, path))
     }
 
+    /// The paths it asks `has` of.
+    pub(super) fn tests(&self) -> impl Iterator<Item = &[String]> {
+        self.tests.iter().map(Vec::as_slice)
+    }
+
     pub(super) fn tool_name(&self) -> bool {
         contains(&self.values, "resource.name") || contains(&self.values, "resource")
     }
