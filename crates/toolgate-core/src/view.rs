@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     caller::Caller,
-    catalog::Catalog,
-    decision::Verdict,
+    decision::{Denial, Verdict},
     gate::Gate,
     listing,
     rulebook::{CallFacts, Subject},
@@ -36,16 +35,21 @@ const COMBINATIONS: usize = 24;
 /// The tools this class is shown.
 #[derive(Debug)]
 pub(crate) struct List {
-    /// By tool index, the JSON each listed tool is shown as; marked where it can't be called.
-    shown: HashMap<usize, Shown>,
-    pages: Vec<Page>,
+    /// By tool index.
+    shown: Vec<Shown>,
+    /// Indexes of the shown tools, in order.
+    order: Vec<usize>,
+    /// Serialised when first asked for: who takes one page does not wait for all.
+    pages: Vec<OnceLock<Page>>,
     digest: [u8; 32],
 }
 
 #[derive(Debug)]
 pub(crate) enum Shown {
+    No,
     Callable,
-    Marked(Box<RawValue>),
+    /// Listed but not callable, for this reason.
+    Marked(Denial),
 }
 
 /// A page of a list, ready to send.
@@ -95,74 +99,67 @@ fn combination(facts: CallFacts) -> usize {
 
 impl List {
     fn of(gate: &Gate, view: &View) -> Self {
-        let catalog: &Catalog = gate.catalog();
-        let mut shown = HashMap::new();
-        let mut pages = Vec::new();
+        let entries = gate.catalog().entries();
+        let mut shown = Vec::with_capacity(entries.len());
+        let mut order = Vec::with_capacity(entries.len());
         let mut hash = digest::Context::new(&digest::SHA256);
-        let mut page: Vec<u8> = Vec::new();
-        let mut on_page = 0_usize;
         // list decisions repeat within a class: remember them by what they depend on
         let mut listed: HashMap<(usize, bool, bool), bool> = HashMap::new();
-        for (index, entry) in catalog.entries().iter().enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
             let verdict = gate.verdict(view, index, false, false);
             let key = (gate.class_of(index), verdict.is_callable(), verdict.is_concealed());
             if !*listed.entry(key).or_insert_with(|| gate.lists(view, index, &verdict)) {
+                shown.push(Shown::No);
                 continue;
             }
-            let how = match verdict.is_callable() {
-                true => Shown::Callable,
-                false => {
-                    match listing::marked(&entry.listed, &gate.denial(&verdict, &view.class, &entry.tool, gate.lang()))
-                    {
-                        Ok(marked) => Shown::Marked(marked),
-                        // INVARIANT: what can't be marked is not shown
-                        Err(_) => continue,
-                    }
-                }
-            };
-            if on_page == gate.page_size() {
-                pages.push(finish(&mut page, false));
-                on_page = 0;
+            order.push(index);
+            hash.update(&entry.digest);
+            if verdict.is_callable() {
+                shown.push(Shown::Callable);
+            } else {
+                let denial = gate.denial(&verdict, &view.class, &entry.tool, gate.lang());
+                hash.update(denial.code.as_bytes());
+                hash.update(denial.message.as_bytes());
+                shown.push(Shown::Marked(denial));
             }
-            page.push(if on_page == 0 { b'[' } else { b',' });
-            on_page += 1;
-            match &how {
-                Shown::Callable => {
-                    page.extend_from_slice(entry.listed.get().as_bytes());
-                    hash.update(&entry.digest);
-                }
-                Shown::Marked(definition) => {
-                    page.extend_from_slice(definition.get().as_bytes());
-                    hash.update(definition.get().as_bytes());
-                }
-            }
-            shown.insert(index, how);
         }
-        if on_page == 0 {
-            page.push(b'[');
-        }
-        pages.push(finish(&mut page, true));
         let mut digest = [0; 32];
         digest.copy_from_slice(hash.finish().as_ref());
-        Self { shown, pages, digest }
+        let pages = order.len().div_ceil(gate.page_size()).max(1);
+        Self { shown, order, pages: (0..pages).map(|_| OnceLock::new()).collect(), digest }
+    }
+
+    fn page(&self, gate: &Gate, number: usize) -> Option<&Page> {
+        self.pages.get(number).map(|page| page.get_or_init(|| self.serialise(gate, number)))
+    }
+
+    fn serialise(&self, gate: &Gate, number: usize) -> Page {
+        let on_page = self.order.chunks(gate.page_size()).nth(number).unwrap_or_default();
+        let entries =
+            || on_page.iter().filter_map(|index| Some((gate.catalog().entry(*index)?, self.shown.get(*index)?)));
+        let mut tools = Vec::with_capacity(2 + entries().map(|(entry, _)| entry.listed.get().len() + 1).sum::<usize>());
+        tools.push(b'[');
+        for (entry, shown) in entries() {
+            let marked = match shown {
+                Shown::Marked(denial) => match listing::marked(&entry.listed, denial) {
+                    Ok(marked) => Some(marked),
+                    // INVARIANT: what can't be marked is not shown
+                    Err(_) => continue,
+                },
+                Shown::Callable | Shown::No => None,
+            };
+            if tools.len() > 1 {
+                tools.push(b',');
+            }
+            tools.extend_from_slice(marked.as_deref().unwrap_or(&entry.listed).get().as_bytes());
+        }
+        tools.push(b']');
+        Page { tools: Bytes::from(tools), last: number + 1 == self.pages.len() }
     }
 
     pub(crate) fn shows(&self, index: usize) -> bool {
-        self.shown.contains_key(&index)
+        self.shown.get(index).is_some_and(|shown| !matches!(shown, Shown::No))
     }
-
-    pub(crate) fn how(&self, index: usize) -> Option<&Shown> {
-        self.shown.get(&index)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.shown.len()
-    }
-}
-
-fn finish(page: &mut Vec<u8>, last: bool) -> Page {
-    page.push(b']');
-    Page { tools: Bytes::from(std::mem::take(page)), last }
 }
 
 /// A view together with the gate it belongs to: what the wire asks.
@@ -187,23 +184,21 @@ impl Listing {
     }
 
     pub fn page(&self, number: usize) -> Option<&Page> {
-        self.view.list(&self.gate).pages.get(number)
+        self.view.list(&self.gate).page(&self.gate, number)
     }
 
     pub fn len(&self) -> usize {
-        self.view.list(&self.gate).len()
+        self.view.list(&self.gate).order.len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The definition a listed tool is shown as, by wire or canonical name.
+    /// The definition of a listed tool under its wire name, without the mark it may have; by wire or canonical name.
     pub fn definition(&self, name: &str) -> Option<&RawValue> {
         let index = self.gate.catalog().index(name)?;
-        match self.view.list(&self.gate).how(index)? {
-            Shown::Callable => self.gate.catalog().entry(index).map(|entry| &*entry.listed),
-            Shown::Marked(definition) => Some(definition),
-        }
+        let entry = self.gate.catalog().entry(index)?;
+        self.view.list(&self.gate).shows(index).then_some(&*entry.listed)
     }
 }

@@ -30,8 +30,7 @@ pub(crate) type CommandResult = Result<Ending, Misuse>;
 fn main() -> ExitCode {
     // clap exits with 2 on wrong use by itself
     let cli = cli::Cli::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let result = match runtime {
+    let result = match runtime() {
         Ok(runtime) => runtime.block_on(commands::run(cli.command)),
         Err(fault) => Err(fault.into()),
     };
@@ -43,4 +42,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// On one core, handing work between threads only costs.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut builder = match cores {
+        1 => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    builder.enable_all().build()
 }

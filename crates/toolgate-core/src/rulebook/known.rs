@@ -28,9 +28,8 @@ pub(super) fn undeclared(path: &[String]) -> Option<Option<&'static str>> {
 fn shape(entity: &str) -> Option<&'static Value> {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     let schema = SCHEMA.get_or_init(|| {
-        let fragment =
-            SchemaFragment::from_cedarschema_str(SHIPPED_SCHEMA).map(|(fragment, _)| fragment.to_json_value());
-        fragment.ok().and_then(Result::ok).unwrap_or_default()
+        let parsed = SchemaFragment::from_cedarschema_str(SHIPPED_SCHEMA).ok();
+        parsed.and_then(|(fragment, _)| fragment.to_json_value().ok()).unwrap_or_default()
     });
     schema.get("")?.get("entityTypes")?.get(entity)?.get("shape")
 }
