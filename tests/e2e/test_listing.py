@@ -1,7 +1,8 @@
 """What each caller is shown."""
 
-from asking import ANONYMOUS, BAD_TOKEN, LIST, Caller
+from asking import ANONYMOUS, BAD_TOKEN, LIST, Call, Caller
 
+HELP = Call("help")
 USER_SEES = ["add_task", "complete_task", "delete_task", "help", "list_tasks", "update_task"]
 
 
@@ -33,9 +34,17 @@ def test_two_listings_are_equal(client, place, user):
     assert first == second
 
 
-def test_a_task_alone_sees_the_todo_tools(client, served_over_http):
+def test_a_task_alone_is_known_as_one_and_sees_no_tool_that_needs_a_user(client, served_over_http):
     task = served_over_http.gate.start_task("--process", "demo")
-    [listed] = client.ask(served_over_http, Caller(task_key=task.task_key), [LIST])
+    listed, helped = client.ask(served_over_http, Caller(task_key=task.task_key), [LIST, HELP])
+    assert listed.names == ["help"]
+    assert helped.structured["context"] == {"caller_type": "task"}
+
+
+def test_a_task_and_its_owner_together_see_the_owners_tools(client, served_over_http, user):
+    task = served_over_http.gate.start_task("--process", "demo", "--owner", "alice")
+    both = Caller(token=user("alice").token, task_key=task.task_key)
+    [listed] = client.ask(served_over_http, both, [LIST])
     assert listed.names == USER_SEES
 
 
@@ -46,5 +55,6 @@ def test_an_unknown_task_key_sees_what_a_stranger_sees(client, served_over_http)
 
 def test_a_task_token_says_what_the_task_header_says(client, place):
     task = place.gate.start_task("--process", "demo")
-    [listed] = client.ask(place, Caller(token=place.gate.mint("--task", task.task_id)), [LIST])
-    assert listed.names == USER_SEES
+    listed, helped = client.ask(place, Caller(token=place.gate.mint("--task", task.task_id)), [LIST, HELP])
+    assert listed.names == ["help"]
+    assert helped.structured["context"] == {"caller_type": "task"}

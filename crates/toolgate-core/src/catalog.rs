@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 pub enum CatalogProblem {
     #[error(
         "the tools '{first}' of {first_source} and '{second}' of {second_source} have the same name '{name}' on the wire; \
-         give one source a prefix: [packs.NAME] prefix = \"…\" or [[upstreams]] prefix = \"…\""
+         give one source a prefix: [packs.NAME] prefix = \"…\""
     )]
     Clash { name: String, first: String, first_source: String, second: String, second_source: String },
     #[error(transparent)]
@@ -134,7 +134,6 @@ fn decided_facts(facts: &Facts) -> Facts {
     Facts {
         when_denied: unseen.when_denied,
         help_names: unseen.help_names,
-        bind: unseen.bind,
         limits: unseen.limits,
         example: unseen.example,
         descriptions: unseen.descriptions,

@@ -36,8 +36,9 @@ struct Facts<'a> {
     user: Option<Who<'a>>,
     tenant: Option<(Who<'a>, Role, usize)>,
     overrides: Option<&'a BTreeMap<String, bool>>,
-    agent: Option<(Who<'a>, AgentKind, Option<Purpose>)>,
-    task: Option<(Who<'a>, bool)>,
+    /// Whether there is a project, or a process, is part of the class: bound arguments may need one.
+    agent: Option<(Who<'a>, AgentKind, Option<Purpose>, bool)>,
+    task: Option<(Who<'a>, bool, bool)>,
     flow: Option<(Who<'a>, Option<&'a BTreeSet<String>>)>,
     runtime: Runtime,
     scopes: &'a BTreeSet<String>,
@@ -68,11 +69,14 @@ impl<'a> ClassOf<'a> {
             user: caller.user.as_ref().map(|user| who(user.as_str(), None)),
             tenant: caller.tenant.as_ref().map(|tenant| (who(&tenant.id, None), tenant.role, plan_rank)),
             overrides: caller.tenant.as_ref().map(|tenant| &*tenant.overrides),
-            agent: caller
-                .agent
-                .as_ref()
-                .map(|agent| (who(&agent.id, agent.project.as_deref()), agent.kind, agent.purpose)),
-            task: caller.task.as_ref().map(|task| (who(&task.id, task.process.as_deref()), task.orchestrator)),
+            agent: caller.agent.as_ref().map(|agent| {
+                let who = who(&agent.id, agent.project.as_deref());
+                (who, agent.kind, agent.purpose, agent.project.is_some())
+            }),
+            task: caller.task.as_ref().map(|task| {
+                let who = who(&task.id, task.process.as_deref());
+                (who, task.orchestrator, task.process.is_some())
+            }),
             flow: caller.flow.as_ref().map(|flow| (who(&flow.id, None), flow.allowlist.as_ref())),
             runtime: caller.runtime,
             scopes: &caller.scopes,
@@ -96,11 +100,11 @@ fn forget_who(caller: &mut Caller) {
     }
     if let Some(agent) = &mut caller.agent {
         agent.id = nobody();
-        agent.project = None;
+        agent.project = agent.project.take().map(|_| nobody());
     }
     if let Some(task) = &mut caller.task {
         task.id = nobody();
-        task.process = None;
+        task.process = task.process.take().map(|_| nobody());
     }
     if let Some(flow) = &mut caller.flow {
         flow.id = nobody();

@@ -277,14 +277,18 @@ fn no_rule() -> Verdict {
 }
 
 pub(crate) fn call_facts(caller: &Caller, tool: &Tool, approved: bool, dry_run: bool) -> CallFacts {
-    let name = tool.name.as_str();
+    // names are taken in either form
+    let (name, wire_name) = (tool.name.as_str(), tool.wire_name.as_str());
     CallFacts {
         allowlisted: caller
             .flow
             .as_ref()
             .and_then(|flow| flow.allowlist.as_ref())
-            .is_none_or(|allowlist| allowlist.contains(name)),
-        switched: caller.tenant.as_ref().and_then(|tenant| tenant.overrides.get(name).copied()),
+            .is_none_or(|allowlist| allowlist.contains(name) || allowlist.contains(wire_name)),
+        switched: caller
+            .tenant
+            .as_ref()
+            .and_then(|tenant| tenant.overrides.get(name).or_else(|| tenant.overrides.get(wire_name)).copied()),
         approved,
         dry_run,
     }

@@ -23,6 +23,14 @@ pub struct Tool {
     pub facts: Facts,
 }
 
+impl Tool {
+    /// Bound arguments that nothing known of the caller fills.
+    pub fn unbound<'a>(&'a self, caller: &'a crate::Caller) -> impl Iterator<Item = &'a str> {
+        let missing = |binding: &Binding| binding.value(caller).is_none();
+        self.facts.bind.iter().filter(move |(_, binding)| missing(binding)).map(|(argument, _)| argument.as_str())
+    }
+}
+
 /// A canonical or wire name of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]

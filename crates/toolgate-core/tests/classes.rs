@@ -26,7 +26,8 @@ fn callers_of_one_kind_share_one_view() {
         same(&of_tenant(Role::Member, "starter"), &of_tenant(Role::Member, "unheard of")),
         "both are the lowest plan"
     );
-    let other = Agent { id: "a-9".into(), kind: AgentKind::Worker, project: None, purpose: Some(Purpose::Task) };
+    let project = Some("p-9".to_owned());
+    let other = Agent { id: "a-9".into(), kind: AgentKind::Worker, project, purpose: Some(Purpose::Task) };
     assert!(same(&agent(AgentKind::Worker, Some(Purpose::Task)), &Caller { agent: Some(other), ..Caller::default() }));
 }
 
@@ -41,6 +42,9 @@ fn callers_of_different_kinds_do_not() {
     assert!(!same(&member, &of_tenant(Role::Owner, "starter")));
     assert!(!same(&member, &of_tenant(Role::Member, "professional")));
     assert!(!same(&member, &switched));
+    let mut nowhere = agent(AgentKind::Worker, Some(Purpose::Task));
+    nowhere.agent.as_mut().unwrap().project = None;
+    assert!(!same(&agent(AgentKind::Worker, Some(Purpose::Task)), &nowhere), "a bound argument may need a project");
     assert!(!same(&agent(AgentKind::Worker, Some(Purpose::Task)), &agent(AgentKind::Worker, Some(Purpose::Chat))));
 }
 

@@ -89,8 +89,11 @@ fn bound_arguments_vanish_from_properties_and_required_and_nowhere_else() {
         r#""required":["user_id","weight"],"x":["user_id"]},"outputSchema":{"properties":{"user_id":{}}}}"#
     );
     let gate = gate(vec![defined("add", definition, Facts { bind, ..open() })]);
+    let task = Some(toolgate_core::caller::Task { id: "t-1".to_owned(), process: None, orchestrator: false });
+    let who = Caller { task, ..user("ann") };
+    assert_eq!(pages(&gate, &Caller::anonymous()), ["[]"], "what can't be filled can't be called");
     assert_eq!(
-        pages(&gate, &Caller::anonymous()),
+        pages(&gate, &who),
         [concat!(
             r#"[{"name":"add","description":"user_id","inputSchema":{"type":"object","properties":{"#,
             r#""owner":{"properties":{"user_id":{}},"required":["user_id"]},"weight":{"maximum": 1.0e5}},"#,

@@ -283,7 +283,7 @@ fn without(id: &str) -> RuleFile {
 
 #[test]
 fn a_rulebook_that_lacks_any_one_of_its_rules_disagrees_with_the_reference() {
-    let (whole, tools, callers) = world(SEEDS[0], 40, 60);
+    let (whole, tools, callers) = world(SEEDS[0], 60, 120);
     for rule in whole.rulebook().rules() {
         let shipped_rules = Some(without(&rule.id));
         let lacking = Gate::new(Blueprint { tools: tools.clone(), shipped_rules, ..Blueprint::default() }).unwrap();

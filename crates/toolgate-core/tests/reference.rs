@@ -3,7 +3,7 @@
 use toolgate_core::{
     Caller, Tool,
     caller::{AgentKind, Purpose, Role},
-    tool::{Approval, Permission, Scope, WhenDenied},
+    tool::{Approval, Binding, Permission, Scope, WhenDenied},
 };
 
 use crate::fixtures::{PLANS, agent, explained, of_tenant, tool, user};
@@ -33,6 +33,18 @@ pub(crate) enum Shown {
 
 fn rank(plan: Option<&str>) -> usize {
     plan.and_then(|plan| PLANS.iter().position(|known| *known == plan)).unwrap_or(0)
+}
+
+fn can_fill(caller: &Caller, binding: Binding) -> bool {
+    match binding {
+        Binding::User => caller.user.is_some(),
+        Binding::Tenant => caller.tenant.is_some(),
+        Binding::Agent => caller.agent.is_some(),
+        Binding::Project => caller.agent.as_ref().is_some_and(|agent| agent.project.is_some()),
+        Binding::Task => caller.task.is_some(),
+        Binding::Process => caller.task.as_ref().is_some_and(|task| task.process.is_some()),
+        Binding::Flow => caller.flow.is_some(),
+    }
 }
 
 /// Everything that keeps the caller from the tool but an approval, in the order it is asked.
@@ -80,6 +92,9 @@ pub(crate) fn refusals(caller: &Caller, tool: &Tool) -> Vec<No> {
         secret("task_session", "task_session_required");
     }
     let mut open = |rule, code| refusals.push(No { rule, code, secret: false });
+    if facts.bind.values().any(|binding| !can_fill(caller, *binding)) {
+        open("bound_facts", "unbound_argument");
+    }
     let needed = rank(facts.min_plan.as_deref());
     let bought = caller.tenant.as_ref().map_or(0, |tenant| rank(tenant.plan.as_deref()));
     if bought < needed {

@@ -229,7 +229,8 @@ fn the_caller_and_the_arguments_can_be_asked_together() {
 }
 
 #[test]
-fn a_rule_on_a_tools_own_action_without_arguments_is_asked_too() {
-    let gate = load("forbid (principal, action == Action::\"call:transfer\", resource);", &[]).unwrap();
-    assert_eq!(code_of(&decide(&gate, "transfer", Some(r#"{"amount": 1}"#), (false, false))), "forbidden");
+fn a_rule_on_a_tools_own_action_that_reads_no_argument_is_refused_with_what_to_write_instead() {
+    let problem = refused("forbid (principal, action == Action::\"call:transfer\", resource);");
+    assert!(problem.contains("is for the arguments of 'transfer' and reads none of them"), "{problem}");
+    assert!(problem.contains("write (principal, action, resource == Tool::\"transfer\") instead"), "{problem}");
 }

@@ -71,7 +71,9 @@ fn an_unknown_tool_is_refused_with_the_nearest_name() {
 
 #[test]
 fn an_unknown_tools_own_action_is_refused_with_the_nearest_name() {
-    let problem = only("forbid (principal, action == Action::\"call:vault_move\", resource);");
+    let problem = only(
+        "forbid (principal, action == Action::\"call:vault_move\", resource) when { context.arguments.to == \"x\" };",
+    );
     assert_eq!(problem.text, "\"call:vault_move\"");
     assert!(problem.message.contains("did you mean 'vault.move'?"), "{problem}");
 }

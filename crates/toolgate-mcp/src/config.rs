@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use tokio::sync::watch;
-use toolgate_core::Lang;
 
 use crate::json::limits::Limits;
 
@@ -22,8 +21,6 @@ pub struct WireConfig {
     pub server_version: String,
     /// Guidance for models on how to use this server.
     pub instructions: Option<String>,
-    /// Language of texts where the request asks for none.
-    pub lang: Lang,
     /// How long a client may think its list fresh.
     pub list_ttl: Duration,
     pub session_ttl: Duration,
@@ -47,7 +44,6 @@ impl WireConfig {
             server_name: "toolgate".to_owned(),
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
-            lang: Lang::En,
             list_ttl: Duration::from_secs(60),
             session_ttl: Duration::from_secs(24 * 60 * 60),
             seal_key,

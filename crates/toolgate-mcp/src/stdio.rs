@@ -185,7 +185,7 @@ impl Client {
             inner.demand_signed_in(&identified)?;
         }
         let transport = Transport::Stdio { out: &self.out };
-        let ask = Ask { message, id, version, lang: inner.config.lang, identified: &identified, transport };
+        let ask = Ask { message, id, version, lang: inner.spine.gate().lang(), identified: &identified, transport };
         let parts = match method {
             None | Some(Method::Initialize) => return Err(wire::method_not_found(version, &message.method)),
             Some(Method::Discover) => inner.pieces.discover(id),

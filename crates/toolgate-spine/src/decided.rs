@@ -43,6 +43,10 @@ impl Decided {
         match decision {
             Decision::Allow => {}
             Decision::NeedsApproval(denial) => return Err(Box::new(Outcome::NeedsApproval { tool, denial })),
+            Decision::Deny(denial) if denial.code == "unbound_argument" => {
+                let argument = tool.unbound(caller).next().unwrap_or_default().to_owned();
+                return Err(Box::new(Outcome::Unbound { tool, argument }));
+            }
             Decision::Deny(denial) => return Err(Box::new(Outcome::denied(tool, denial, caller))),
         }
         Ok(Self {

@@ -47,7 +47,7 @@ impl Ground {
         Ok(Store::open(&self.location()?).await?)
     }
 
-    fn algorithm(&self) -> Result<OwnAlgorithm, Misuse> {
+    pub fn algorithm(&self) -> Result<OwnAlgorithm, Misuse> {
         match self.config.identity.algorithm.as_str() {
             "HS256" => Ok(OwnAlgorithm::Hs256),
             "EdDSA" => Ok(OwnAlgorithm::EdDsa),

@@ -7,8 +7,12 @@ use crate::{
     config::{Log, LogFormat},
 };
 
+pub fn filter(log: &Log) -> Result<EnvFilter, Misuse> {
+    Ok(EnvFilter::try_new(&log.level).map_err(|fault| format!("[log] level = \"{}\": {fault}", log.level))?)
+}
+
 pub fn start(log: &Log) -> Result<(), Misuse> {
-    let filter = EnvFilter::try_new(&log.level).map_err(|fault| format!("[log] level = \"{}\": {fault}", log.level))?;
+    let filter = filter(log)?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match log.format {
         LogFormat::Json => builder.json().init(),

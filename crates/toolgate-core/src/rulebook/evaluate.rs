@@ -16,7 +16,7 @@ use super::Rulebook;
 use crate::{
     caller::Caller,
     decision::{Fault, Verdict},
-    tool::Tool,
+    tool::{Binding, Tool},
 };
 
 /// Facts of one call that no class of callers or tools shares.
@@ -70,6 +70,8 @@ impl Rulebook {
         attributes.insert("runtime".into(), text(caller.runtime.as_str()));
         attributes.insert("scopes".into(), set(caller.scopes.iter().map(String::as_str)));
         attributes.insert("operator".into(), RestrictedExpression::new_bool(caller.operator));
+        let known = Binding::ALL.iter().filter(|binding| binding.value(caller).is_some());
+        attributes.insert("known".into(), set(known.map(|binding| binding.as_str())));
         Entity::new(uid("Caller", "caller")?, attributes, HashSet::new()).ok().map(Subject)
     }
 
@@ -91,6 +93,7 @@ impl Rulebook {
             ("disabled".into(), flag(facts.disabled)),
             ("oauth_scopes".into(), set(facts.oauth_scopes.iter().map(String::as_str))),
             ("requires_flow".into(), flag(facts.requires_flow)),
+            ("binds".into(), set(facts.bind.values().map(|binding| binding.as_str()))),
         ]);
         if let Some(group) = &facts.group {
             attributes.insert("group".into(), text(group));

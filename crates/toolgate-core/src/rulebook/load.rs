@@ -251,7 +251,9 @@ fn check_names(
 /// Points at the quoted name if it stands in the file, else at the rule.
 fn point_at(draft: &Draft<'_>, name: &str, message: String) -> RuleProblem {
     let quoted = quote(name);
-    match draft.file.text.find(&quoted) {
+    let from = draft.place.0;
+    let found = draft.file.text.get(from..).and_then(|text| text.find(&quoted)).map(|at| from + at);
+    match found {
         Some(at) => RuleProblem::at(&draft.file.name, &draft.file.text, at, quoted.len(), message),
         None => problem(draft, message),
     }
@@ -259,6 +261,14 @@ fn point_at(draft: &Draft<'_>, name: &str, message: String) -> RuleProblem {
 
 /// A test for a fact that does not exist is never true.
 fn check_tests(draft: &Draft<'_>, problems: &mut Vec<RuleProblem>) {
+    if let Some(tool) =
+        draft.policy.entity_literals().iter().find_map(action_tool).filter(|_| !draft.reads.any_argument())
+    {
+        problems.push(
+            problem(draft, format!("rule '{}' is for the arguments of '{tool}' and reads none of them", draft.id))
+                .with_help(format!("write (principal, action, resource == Tool::{}) instead", quote(tool))),
+        );
+    }
     for path in draft.reads.tests() {
         if let Some(near) = known::undeclared(path) {
             let hint = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));

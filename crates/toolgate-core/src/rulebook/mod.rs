@@ -175,6 +175,7 @@ impl Rulebook {
             .replace("{runtime}", caller.runtime.as_str())
             .replace("{min_plan}", tool.facts.min_plan.as_deref().unwrap_or(lowest))
             .replace("{scopes}", &missing.join(" "))
+            .replace("{unbound}", &tool.unbound(caller).collect::<Vec<_>>().join(", "))
             .replace("{sign_in}", self.sign_in.get(lang))
             .trim_end()
             .to_owned()

@@ -31,9 +31,6 @@ const IDENTITY: &[&str] = &[
     "principal.flow.id",
 ];
 
-/// Asking whether one of these is there does too. That the others are there is part of the kind.
-const TELLING: &[&str] = &["principal.agent.project", "principal.task.process"];
-
 impl Reads {
     /// Of one policy in Cedar's JSON form.
     pub(super) fn of(policy: &Value) -> Self {
@@ -46,7 +43,6 @@ impl Reads {
 
     pub(super) fn identity(&self) -> bool {
         IDENTITY.iter().any(|path| contains(&self.values, path))
-            || TELLING.iter().any(|path| contains(&self.tests, path))
     }
 
     /// The paths it asks `has` of.

@@ -76,15 +76,7 @@ impl Identity {
     pub fn new(config: IdentityConfig, key: OwnKey, store: Arc<dyn IdentityStore>) -> Result<Self, IdentityError> {
         let tokens = OwnTokens::new(key, &config.audience, config.leeway)?;
         let key_revision = Arc::new(AtomicU64::new(0));
-        let mut issuers: Vec<Arc<Issuer>> = Vec::new();
-        for wanted in &config.issuers {
-            let taken = |other: &Arc<Issuer>| other.config.name == wanted.name || other.config.issuer == wanted.issuer;
-            if issuers.iter().any(taken) {
-                let what = "another issuer has the same name or the same 'issuer'".to_owned();
-                return Err(IdentityError::Issuer { issuer: wanted.name.clone(), what });
-            }
-            issuers.push(Arc::new(Issuer::new(wanted.clone(), Arc::clone(&key_revision))?));
-        }
+        let issuers = issuers(&config, &key_revision)?;
         let mut identity = Self {
             proven: ProvenTokens::new(config.remembered_tokens.max(1)),
             config,
@@ -157,6 +149,28 @@ impl Identity {
         let [server, client] = &self.anonymous;
         Identified { caller: Arc::clone(if browser { client } else { server }), rejected }
     }
+}
+
+impl IdentityConfig {
+    /// Everything [`Identity::new`] would refuse, without asking anyone for keys.
+    pub fn check(&self) -> Result<(), IdentityError> {
+        let key = OwnKey::from_secret(&Secret::random()?, OwnAlgorithm::Hs256)?;
+        OwnTokens::new(key, &self.audience, self.leeway)?;
+        issuers(self, &Arc::default()).map(drop)
+    }
+}
+
+fn issuers(config: &IdentityConfig, key_revision: &Arc<AtomicU64>) -> Result<Vec<Arc<Issuer>>, IdentityError> {
+    let mut issuers: Vec<Arc<Issuer>> = Vec::new();
+    for wanted in &config.issuers {
+        let taken = |other: &Arc<Issuer>| other.config.name == wanted.name || other.config.issuer == wanted.issuer;
+        if issuers.iter().any(taken) {
+            let what = "another issuer has the same name or the same 'issuer'".to_owned();
+            return Err(IdentityError::Issuer { issuer: wanted.name.clone(), what });
+        }
+        issuers.push(Arc::new(Issuer::new(wanted.clone(), Arc::clone(key_revision))?));
+    }
+    Ok(issuers)
 }
 
 #[async_trait]

@@ -8,7 +8,7 @@ use super::{error::IdentityError, secret::Secret};
 pub struct TaskKey(String);
 
 impl TaskKey {
-    /// A public id, and the key that goes with it: 128 random bits each way, neither telling the other.
+    /// A public id, and the key that goes with it: 128 random bits that the id tells nothing of.
     pub fn generate() -> Result<(String, Self), IdentityError> {
         let (id, key) = (Secret::random()?, Secret::random()?);
         let text =

@@ -17,7 +17,9 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
         return Ok(Ending::Good);
     }
     let checked = Ground::of(place).map_err(|problem| problem.to_string()).and_then(|ground| {
-        raise::gate(&ground.config).map(|gate| (ground, gate)).map_err(|problem| problem.to_string())
+        let gate = raise::gate(&ground.config).map_err(|problem| problem.to_string())?;
+        super::serve::check(&ground).map_err(|problem| problem.to_string())?;
+        Ok((ground, gate))
     });
     match checked {
         Ok((ground, gate)) => {

@@ -23,7 +23,9 @@ pub async fn run(command: KeyCommand) -> CommandResult {
                 return Err("a key without facts says nothing: give it --user, --agent or --task".into());
             }
             let (record, secret) = ApiKey::generate(&facts, expires_at)?;
-            let store = Ground::of(&place)?.store().await?;
+            let ground = Ground::of(&place)?;
+            super::token::known_tools(&ground, &facts)?;
+            let store = ground.store().await?;
             let id = format!("key_{}", record.prefix);
             store
                 .keys()

@@ -40,7 +40,7 @@ pub async fn follow(mut ground: Ground, spine: Arc<Spine>, store: Store) {
             Ok((config, house)) => {
                 if needs_restart(&ground.config, &config) {
                     tracing::warn!(
-                        "the configuration changed in [server], [identity] or [log]: those parts need a restart"
+                        "the configuration changed in [server], [identity], [log] or the message [limits]: those parts need a restart"
                     );
                 }
                 ground.config = config;
@@ -58,7 +58,11 @@ pub async fn follow(mut ground: Ground, spine: Arc<Spine>, store: Store) {
 
 fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
     let served = |config: &config::Config| config::Server { page_size: 0, kept_views: 0, ..config.server.clone() };
-    served(old) != served(new) || old.identity != new.identity || old.log != new.log
+    let read = |config: &config::Config| {
+        let config::Limits { body_bytes, depth, number_chars, string_bytes, keys, .. } = config.limits;
+        [body_bytes, depth, number_chars, string_bytes, keys]
+    };
+    served(old) != served(new) || read(old) != read(new) || old.identity != new.identity || old.log != new.log
 }
 
 fn stamps(ground: &Ground) -> BTreeMap<PathBuf, Stamp> {

@@ -1,9 +1,8 @@
 //! `serve` and `stdio`: the gate at work.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::ToSocketAddrs, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, sync::watch};
-use toolgate_core::Lang;
 use toolgate_mcp::{Challenge, Identify, Limits, Wire, WireConfig};
 use toolgate_server::{
     http::{FrontDoor, Site},
@@ -88,6 +87,19 @@ pub async fn stdio(place: &Place, token: Option<String>) -> CommandResult {
     Ok(Ending::Good)
 }
 
+/// What is wrong outside tools and rules, found without serving.
+pub fn check(ground: &Ground) -> Result<(), Misuse> {
+    let config = &ground.config;
+    logging::filter(&config.log)?;
+    ground.algorithm()?;
+    identity_config(config)?.check()?;
+    let (_stop, stopped) = watch::channel(false);
+    wire_config(config, "check", false, Vec::new(), stopped)?;
+    let listen = &config.server.listen;
+    listen.to_socket_addrs().map_err(|fault| format!("[server] listen = \"{listen}\": {fault}"))?;
+    Ok(())
+}
+
 /// Everything that must be up before the first request.
 struct Open {
     wire: Wire,
@@ -140,7 +152,6 @@ fn wire_config(
     });
     wire.challenge_always = config.identity.challenge == config::Challenge::Always;
     wire.instructions.clone_from(&config.server.instructions);
-    wire.lang = config.lang.parse::<Lang>()?;
     Ok(wire)
 }
 

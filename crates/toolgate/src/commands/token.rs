@@ -5,9 +5,10 @@ use toolgate_server::identity::{Claims, OwnTokens};
 
 use super::print;
 use crate::{
-    CommandResult, Ending,
+    CommandResult, Ending, Misuse,
     cli::{FactArgs, Output, Place},
     ground::{self, Ground},
+    raise,
 };
 
 pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
@@ -17,9 +18,24 @@ pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> 
     if claims == Claims::default() {
         return Err("a token without facts says nothing: give it --user, --agent or --task".into());
     }
+    known_tools(&ground, &claims)?;
     let key = ground.key(None).await?;
     let tokens = OwnTokens::new(key, &ground.config.identity.audience, std::time::Duration::ZERO)?;
     let token = tokens.mint(&claims, ttl)?;
     print(output, &json!({"token": token.expose(), "expires_in": ttl.as_secs()}), &format!("{}\n", token.expose()))?;
     Ok(Ending::Good)
+}
+
+/// An allowlist with a name that no tool has would quietly allow less than was meant.
+pub(super) fn known_tools(ground: &Ground, claims: &Claims) -> Result<(), Misuse> {
+    let Some(allow) = &claims.allow else { return Ok(()) };
+    let gate = raise::gate(&ground.config)?;
+    match allow.iter().find(|name| gate.catalog().find(name).is_none()) {
+        None => Ok(()),
+        Some(name) => {
+            let near =
+                gate.catalog().nearest(name).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            Err(format!("--allow names the tool '{name}', which is not registered{near}").into())
+        }
+    }
 }

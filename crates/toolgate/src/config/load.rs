@@ -62,8 +62,17 @@ fn overridden(config: Config, environment: impl Iterator<Item = (String, String)
                 .extend(value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned));
             continue;
         }
-        let Some(keys) = variable.strip_prefix(PREFIX).filter(|rest| rest.contains("__")) else { continue };
-        let keys: Vec<String> = keys.split("__").filter(|key| !key.is_empty()).map(str::to_ascii_lowercase).collect();
+        // a key has two underscores after its section, or after the prefix where it has none
+        let Some(keys) = variable.strip_prefix(PREFIX).filter(|rest| rest.contains("__") || rest.starts_with('_'))
+        else {
+            continue;
+        };
+        let keys: Vec<String> = keys
+            .trim_start_matches('_')
+            .split("__")
+            .filter(|key| !key.is_empty())
+            .map(str::to_ascii_lowercase)
+            .collect();
         let bad = |message: String| ConfigProblem::Variable { variable: variable.clone(), message };
         let mut table = toml::Table::try_from(&config).map_err(|fault| bad(fault.to_string()))?;
         insert(&mut table, &keys, typed(&value)).ok_or_else(|| bad("it names no key".to_owned()))?;
