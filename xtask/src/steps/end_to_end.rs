@@ -1,6 +1,6 @@
 //! The end-to-end tests in `tests/e2e`: the binary, the clients, pytest.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use super::{
     Tally,
@@ -18,6 +18,27 @@ pub(super) fn build(repository: &Repository) -> Outcome<PathBuf> {
     repository.cargo().args(["build", "--package", "toolgate", "--quiet"]).run()?;
     let binary = repository.binary("debug", "toolgate")?;
     if binary.is_file() { Ok(binary) } else { Err(Fault::new(format!("cargo left no {}", binary.display()))) }
+}
+
+/// Runs every `examples/NAME/run` against the binary.
+pub(super) fn examples(repository: &Repository) -> Outcome<Tally> {
+    let binary = build(repository)?;
+    let folder = repository.join("examples");
+    let unreadable = |fault: std::io::Error| Fault::new(format!("{} can't be read: {fault}", folder.display()));
+    let mut scripts = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let script = entry.map_err(unreadable)?.path().join("run");
+        if script.is_file() {
+            scripts.push(script);
+        }
+    }
+    scripts.sort();
+    let mut tally = Tally::default();
+    for script in &scripts {
+        Program::new(script).env("TOOLGATE_BIN", &binary).run()?;
+        tally.add(Tally::ONE);
+    }
+    Ok(tally)
 }
 
 pub(super) fn run(repository: &Repository) -> Outcome<Tally> {

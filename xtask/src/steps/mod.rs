@@ -18,6 +18,7 @@ pub(crate) enum Step {
     Doc,
     Test,
     Build,
+    Examples,
     EndToEnd,
 }
 
@@ -39,7 +40,8 @@ impl Tally {
 
 impl Step {
     /// Cheap and telling ones first.
-    const ALL: [Self; 7] = [Self::Format, Self::Tidy, Self::Clippy, Self::Doc, Self::Test, Self::Build, Self::EndToEnd];
+    const ALL: [Self; 8] =
+        [Self::Format, Self::Tidy, Self::Clippy, Self::Doc, Self::Test, Self::Build, Self::Examples, Self::EndToEnd];
 
     fn name(self) -> &'static str {
         match self {
@@ -49,6 +51,7 @@ impl Step {
             Self::Doc => "doc",
             Self::Test => "test",
             Self::Build => "build",
+            Self::Examples => "examples",
             Self::EndToEnd => "e2e",
         }
     }
@@ -61,6 +64,7 @@ impl Step {
             Self::Doc => "the documentation builds without a warning",
             Self::Test => "every Rust test, with a PostgreSQL of its own",
             Self::Build => "the toolgate binary builds",
+            Self::Examples => "each example shows what it claims",
             Self::EndToEnd => "real MCP clients against the binary",
         }
     }
@@ -73,6 +77,7 @@ impl Step {
             Self::Doc => checks::doc(repository),
             Self::Test => suites::rust(repository),
             Self::Build => end_to_end::build(repository).map(|_| Tally::ONE),
+            Self::Examples => end_to_end::examples(repository),
             Self::EndToEnd => end_to_end::run(repository),
         }
     }

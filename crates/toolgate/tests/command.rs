@@ -1,0 +1,48 @@
+//! The command as people and clients meet it: the real binary, real sockets and pipes, real databases.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "in a test, giving up with a message is how a failure is reported"
+)]
+
+#[path = "command/bed/mod.rs"]
+mod bed;
+#[path = "command/canary.rs"]
+mod canary;
+#[path = "command/challenge.rs"]
+mod challenge;
+#[path = "command/combination.rs"]
+mod combination;
+#[path = "command/configuration.rs"]
+mod configuration;
+#[path = "command/credentials.rs"]
+mod credentials;
+#[path = "command/every_tool.rs"]
+mod every_tool;
+#[path = "command/files.rs"]
+mod files;
+#[path = "command/front_door.rs"]
+mod front_door;
+#[path = "command/hidden.rs"]
+mod hidden;
+#[path = "command/limits.rs"]
+mod limits;
+#[path = "command/list_changed.rs"]
+mod list_changed;
+#[path = "command/output.rs"]
+mod output;
+#[path = "command/policy.rs"]
+mod policy;
+#[path = "command/reload.rs"]
+mod reload;
+#[path = "command/replicas.rs"]
+mod replicas;
+#[path = "command/routes.rs"]
+mod routes;
+#[path = "command/shutdown.rs"]
+mod shutdown;
+#[path = "command/stdio.rs"]
+mod stdio;

@@ -1,0 +1,188 @@
+//! Where a credential may stand, which one counts, and when it stops counting.
+
+use serde_json::{Value, json};
+
+use super::bed::{
+    home::Home,
+    http::Request,
+    message::{ERAS, Era, Message},
+    served::Served,
+    wait::until,
+};
+
+const NOBODY: &str = "authentication_required";
+
+/// Whose list it is: each user's holds one task, named after them.
+fn whose(gate: &Served, ask: impl Fn(Message) -> Message) -> String {
+    let answer = gate.ask(&ask(Message::call(Era::Modern, "list_tasks", json!({}))));
+    match answer.verdict().as_str() {
+        "ok" => answer.result()["structuredContent"]["tasks"][0]["title"].as_str().unwrap_or("no task").to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// The kind of caller, as `help` tells it.
+fn kind(gate: &Served, arguments: Value, ask: impl Fn(Message) -> Message) -> String {
+    let answer = gate.ask(&ask(Message::call(Era::Late, "help", arguments)));
+    answer.result()["structuredContent"]["context"]["caller_type"].as_str().unwrap().to_owned()
+}
+
+fn users(home: &Home, gate: &Served) -> [String; 3] {
+    ["alice", "bob", "carol"].map(|user| {
+        let token = home.mint(&format!("--user {user}"));
+        let added = gate.ask(&Message::call(Era::Late, "add_task", json!({"title": user})).bearer(&token));
+        assert_eq!(added.verdict(), "ok");
+        token
+    })
+}
+
+#[test]
+fn the_header_comes_before_meta_and_meta_before_params() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let [alice, bob, carol] = users(&home, &gate);
+    let params = |ask: Message| ask.param("token", json!(carol));
+    let meta = |ask: Message| params(ask).meta("toolgate/token", json!(bob));
+    assert_eq!(whose(&gate, |ask| ask), NOBODY);
+    assert_eq!(whose(&gate, params), "carol");
+    assert_eq!(whose(&gate, meta), "bob");
+    assert_eq!(whose(&gate, |ask| meta(ask).bearer(&alice)), "alice");
+}
+
+#[test]
+fn where_the_first_is_invalid_the_caller_is_nobody() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let [_, bob, _] = users(&home, &gate);
+    assert_eq!(whose(&gate, |ask| ask.meta("toolgate/token", json!(bob)).bearer("nonsense")), NOBODY);
+    assert_eq!(whose(&gate, |ask| ask.param("token", json!(bob)).meta("toolgate/token", json!("nonsense"))), NOBODY);
+    assert_eq!(whose(&gate, |ask| ask.meta("toolgate/token", json!(bob)).param("token", json!("nonsense"))), "bob");
+}
+
+#[test]
+fn another_scheme_is_no_credential_and_two_headers_are_refused() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let [alice, bob, _] = users(&home, &gate);
+    let basic = |ask: Message| ask.header("Authorization", "Basic YTpi").meta("toolgate/token", json!(bob));
+    assert_eq!(whose(&gate, basic), "bob");
+    let two = gate.ask(&Message::list(Era::Late).bearer(&alice).bearer(&bob));
+    assert_eq!((two.status, two.verdict()), (400, "-32600".to_owned()));
+}
+
+#[test]
+fn a_token_in_the_address_is_refused() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let token = home.mint("--user alice");
+    for name in ["token", "access_token", "Access_Token"] {
+        let mut request = Message::list(Era::Late).request();
+        request.path = format!("/mcp?{name}={token}");
+        let answer = gate.send(&request);
+        assert_eq!((answer.status, answer.verdict()), (400, "-32600".to_owned()));
+        assert!(answer.words().contains("Authorization: Bearer"), "{}", answer.words());
+    }
+}
+
+#[test]
+fn agents_show_themselves_by_token_or_argument() {
+    let home = Home::with("[packs.gate]\n[packs.todo]\n[identity]\ncoordinator_token_file = \"coordinator\"\n");
+    home.write("coordinator", "a-secret-of-the-operator\n");
+    let gate = home.serve();
+    let worker = home.mint("--agent w --kind worker --project p --purpose task");
+    assert_eq!(kind(&gate, json!({}), |ask| ask), "unauthenticated");
+    assert_eq!(kind(&gate, json!({}), |ask| ask.bearer(&worker)), "worker");
+    assert_eq!(kind(&gate, json!({"session_token": worker}), |ask| ask), "worker");
+    assert_eq!(kind(&gate, json!({"coordinator_token": "a-secret-of-the-operator"}), |ask| ask), "coordinator");
+    for wrong in ["", "a-secret", "a-secret-of-the-operator\n"] {
+        assert_eq!(kind(&gate, json!({"coordinator_token": wrong}), |ask| ask), "unauthenticated", "{wrong:?}");
+    }
+    // nor is it one anywhere else
+    assert_eq!(kind(&gate, json!({}), |ask| ask.bearer("a-secret-of-the-operator")), "unauthenticated");
+}
+
+#[test]
+fn an_empty_coordinator_file_lets_nobody_in() {
+    let home = Home::with("[packs.gate]\n[identity]\ncoordinator_token_file = \"coordinator\"\n");
+    home.write("coordinator", "\n");
+    let gate = home.serve();
+    for token in ["", "\n", " "] {
+        assert_eq!(kind(&gate, json!({"coordinator_token": token}), |ask| ask), "unauthenticated", "{token:?}");
+    }
+}
+
+#[test]
+fn a_revoked_key_is_nobody_on_the_next_request() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let made = home.json(&["key", "create", "--user", "alice", "--name", "laptop"]);
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let add = |era| gate.ask(&Message::call(era, "add_task", json!({"title": "x"})).bearer(key)).verdict();
+    for era in ERAS {
+        assert_eq!(add(era), "ok");
+    }
+    assert_eq!(home.json(&["key", "revoke", id])["revoked"], true);
+    for era in ERAS {
+        assert_eq!(add(era), NOBODY);
+    }
+}
+
+#[test]
+fn a_key_ends_with_its_time() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let made = home.json(&["key", "create", "--user", "alice", "--ttl", "1s"]);
+    let key = made["key"].as_str().unwrap();
+    until("the key has run out", || (whose(&gate, |ask| ask.bearer(key)) == NOBODY).then_some(()));
+    let state = &home.json(&["key", "list"])[0]["state"];
+    assert_eq!(state, "expired");
+}
+
+#[test]
+fn a_token_ends_with_its_time() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let token = home.mint("--user alice --ttl 1s");
+    until("the token has run out", || (whose(&gate, |ask| ask.bearer(&token)) == NOBODY).then_some(()));
+}
+
+#[test]
+fn a_token_of_another_gate_is_nobody_here() {
+    let (home, other) = (Home::bare(), Home::bare());
+    let gate = home.serve();
+    let token = other.mint("--user alice");
+    assert_eq!(whose(&gate, |ask| ask.bearer(&token)), NOBODY);
+    let elsewhere = Home::with("[packs.todo]\n[identity]\naudience = \"elsewhere\"\n");
+    elsewhere.write(".toolgate/signing.key", "");
+    std::fs::copy(home.path(".toolgate/signing.key"), elsewhere.path(".toolgate/signing.key")).unwrap();
+    let token = elsewhere.mint("--user alice");
+    assert_eq!(whose(&gate, |ask| ask.bearer(&token)), NOBODY, "the same key, another audience");
+}
+
+#[test]
+fn a_browser_is_a_client_wherever_its_token_comes_from() {
+    let home = Home::with("[packs.todo]\n[tools.add_task]\nruntimes = [\"server\"]\n");
+    let gate = home.serve();
+    let add = Message::call(Era::Modern, "add_task", json!({"title": "x"})).bearer(&home.mint("--user alice"));
+    assert_eq!(gate.ask(&add).verdict(), "ok");
+    let browser = gate.ask(&add.clone().header("Origin", "http://localhost:3000"));
+    assert_eq!(browser.verdict(), "runtime_not_allowed");
+    assert_eq!(browser.words(), "Tool 'add_task' is not allowed in runtime 'client'.");
+    let client = home.mint("--user alice --runtime client");
+    let said = gate.ask(&Message::call(Era::Modern, "add_task", json!({"title": "x"})).bearer(&client));
+    assert_eq!(said.verdict(), "runtime_not_allowed");
+}
+
+#[test]
+fn metrics_go_by_the_same_credentials() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let metrics = |token: &str| gate.send(&Request::new("GET", "/metrics").bearer(token)).status;
+    assert_eq!(metrics(&home.mint("--user ops --operator")), 200);
+    assert_eq!(metrics(&home.mint("--user alice --tenant t --role owner")), 403);
+    assert_eq!(metrics("nonsense"), 401);
+    let key = home.json(&["key", "create", "--user", "ops", "--operator"]);
+    assert_eq!(metrics(key["key"].as_str().unwrap()), 200);
+    home.json(&["key", "revoke", key["id"].as_str().unwrap()]);
+    assert_eq!(metrics(key["key"].as_str().unwrap()), 401);
+}

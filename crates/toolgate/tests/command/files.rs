@@ -1,0 +1,133 @@
+//! What is made on disk, for whose eyes, and what is never touched.
+
+use std::{
+    fs::{self, Permissions},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+};
+
+use serde_json::json;
+
+use super::bed::{
+    home::Home,
+    message::{Era, Message},
+};
+
+fn mode(home: &Home, name: &str) -> u32 {
+    fs::metadata(home.path(name)).unwrap_or_else(|fault| panic!("{name}: {fault}")).permissions().mode() & 0o777
+}
+
+#[test]
+fn the_data_folder_and_what_is_in_it_are_for_their_owner_alone() {
+    let home = Home::bare();
+    let gate = home.serve();
+    gate.ask(&Message::call(Era::Late, "add_task", json!({"title": "x"})).bearer(&home.mint("--user a")));
+    assert_eq!(mode(&home, ".toolgate"), 0o700);
+    let mut names: Vec<_> =
+        fs::read_dir(home.path(".toolgate")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert!(
+        names.iter().any(|name| name == "signing.key") && names.iter().any(|name| name == "toolgate.db"),
+        "{names:?}"
+    );
+    for name in names {
+        let name = format!(".toolgate/{}", name.to_str().unwrap());
+        assert_eq!(mode(&home, &name), 0o600, "{name}");
+    }
+}
+
+#[test]
+fn whichever_command_comes_first_makes_them_so() {
+    for first in [&["token", "mint", "--user", "a"][..], &["key", "list"], &["task", "start"], &["doctor"]] {
+        let home = Home::bare();
+        home.run(first);
+        assert_eq!(mode(&home, ".toolgate"), 0o700, "{first:?}");
+        for entry in fs::read_dir(home.path(".toolgate")).unwrap() {
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{first:?} {entry:?}");
+        }
+    }
+}
+
+#[test]
+fn a_second_start_uses_the_same_key_and_the_same_tasks() {
+    let home = Home::bare();
+    let token = home.mint("--user alice");
+    let key = fs::read(home.path(".toolgate/signing.key")).unwrap();
+    let add = Message::call(Era::Late, "add_task", json!({"title": "kept"})).bearer(&token);
+    let gate = home.serve();
+    assert_eq!(gate.ask(&add).verdict(), "ok");
+    let session = gate.ask(&Message::initialize(Era::Late).bearer(&token)).header("mcp-session-id").unwrap().to_owned();
+    gate.terminate();
+    assert_eq!(gate.ended().code, Some(0));
+    let gate = home.serve();
+    assert_eq!(fs::read(home.path(".toolgate/signing.key")).unwrap(), key);
+    let list = Message::call(Era::Late, "list_tasks", json!({})).bearer(&token).header("Mcp-Session-Id", &session);
+    assert_eq!(gate.ask(&list).result()["structuredContent"]["tasks"][0]["title"], "kept");
+}
+
+#[test]
+fn a_key_that_others_can_read_is_refused() {
+    let home = Home::bare();
+    home.mint("--user alice");
+    fs::set_permissions(home.path(".toolgate/signing.key"), Permissions::from_mode(0o644)).unwrap();
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["token", "mint", "--user", "a"]] {
+        let ran = home.run(command);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains("signing.key"), "{}", ran.err);
+    }
+    let doctor = home.run(&["doctor", "--json"]);
+    assert_eq!(doctor.code, Some(1));
+    let found = doctor.json();
+    let key = found["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == "signing key").unwrap();
+    assert_eq!(key["good"], false);
+}
+
+#[test]
+fn a_key_file_that_is_garbled_is_refused_and_left_as_it_is() {
+    let home = Home::bare();
+    home.mint("--user alice");
+    fs::write(home.path(".toolgate/signing.key"), "half a ke").unwrap();
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(fs::read_to_string(home.path(".toolgate/signing.key")).unwrap(), "half a ke");
+}
+
+#[test]
+fn init_writes_a_configuration_that_is_good_and_never_overwrites_one() {
+    let home = Home::bare();
+    let ran = home.run(&["init"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(home.json(&["check"])["good"], true);
+    assert_eq!(home.serve().ask(&Message::list(Era::Late)).tools(), ["help"]);
+    home.write("toolgate.toml", "# mine\n[packs.todo]\n");
+    let again = home.run(&["init"]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("never overwritten"), "{}", again.err);
+    assert_eq!(fs::read_to_string(home.path("toolgate.toml")).unwrap(), "# mine\n[packs.todo]\n");
+    assert_eq!(home.json(&["init", "--config", "other.toml"])["written"], "other.toml");
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_and_nothing_is_made() {
+    let home = Home::bare();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ran = home.run(&["serve", "--listen", &address]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains(&format!("can't listen on {address}")) && ran.err.contains("--listen"), "{}", ran.err);
+    assert!(!home.path(".toolgate").exists());
+}
+
+#[test]
+fn a_database_of_somebody_else_is_refused_and_left_as_it_is() {
+    let home = Home::bare();
+    home.write(
+        "notes.txt",
+        "not a database, and longer than a header of one would be so that it is looked at as a whole",
+    );
+    let before = fs::read(home.path("notes.txt")).unwrap();
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:notes.txt"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(fs::read(home.path("notes.txt")).unwrap(), before);
+}

@@ -1,0 +1,65 @@
+//! Which `Host` a request may be for and which `Origin` it may come from, at every address.
+
+use super::bed::{
+    home::Home,
+    http::Request,
+    message::{Era, Message},
+};
+
+const PATHS: [(&str, &str); 4] = [("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"), ("OPTIONS", "/mcp")];
+
+#[test]
+fn a_host_it_does_not_go_by_is_refused_everywhere() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let requests = PATHS.map(|(method, path)| Request::new(method, path));
+    for request in requests.into_iter().chain([Message::list(Era::Modern).request()]) {
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "169.254.169.254"] {
+            let answer = gate.send(&request.clone().header("Host", host));
+            assert_eq!((answer.status, answer.verdict()), (403, "-32600".to_owned()), "{host} {}", request.path);
+            assert!(answer.words().contains("[server] hosts"), "{}", answer.words());
+        }
+    }
+    for host in ["localhost", "127.0.0.1:1", "[::1]:8484"] {
+        assert_eq!(gate.send(&Request::new("GET", "/healthz").header("Host", host)).status, 200, "{host}");
+    }
+}
+
+#[test]
+fn an_origin_it_does_not_know_is_refused_everywhere() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let requests = PATHS.map(|(method, path)| Request::new(method, path));
+    for request in requests.into_iter().chain([Message::list(Era::Late).request()]) {
+        for origin in ["https://evil.example", "null", "http://localhost@evil.example", "http://localhost.evil.example"]
+        {
+            let answer = gate.send(&request.clone().header("Origin", origin));
+            assert_eq!((answer.status, answer.verdict()), (403, "-32600".to_owned()), "{origin} {}", request.path);
+            assert!(answer.words().contains("[server] origins"), "{}", answer.words());
+            assert_eq!(answer.header("access-control-allow-origin"), None);
+        }
+    }
+}
+
+#[test]
+fn configured_names_and_origins_are_let_in_and_browsers_told_so() {
+    let home = Home::with("[packs.gate]\n[server]\nhosts = [\"tools.example\"]\norigins = [\"https://app.example\"]\n");
+    let gate = home.serve();
+    assert_eq!(gate.send(&Request::new("GET", "/healthz").header("Host", "tools.example")).status, 200);
+    let list = Message::list(Era::Late).header("Origin", "https://app.example");
+    let answer = gate.ask(&list);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("access-control-allow-origin"), Some("https://app.example"));
+    assert_eq!(answer.header("vary"), Some("Origin"));
+    let preflight = gate.send(&Request::new("OPTIONS", "/mcp").header("Origin", "https://app.example"));
+    assert_eq!(preflight.status, 204);
+    let allowed = preflight.header("access-control-allow-headers").unwrap();
+    for header in ["Authorization", "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"] {
+        assert!(allowed.contains(header), "{allowed}");
+    }
+    assert_eq!(
+        gate.send(&Request::new("OPTIONS", "/mcp")).status,
+        405,
+        "without an origin it is no browser's question"
+    );
+}
