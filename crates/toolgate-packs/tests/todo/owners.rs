@@ -7,7 +7,7 @@ use toolgate_core::{
 };
 use toolgate_spine::Outcome;
 
-use crate::world::{World, user_named};
+use crate::world::{World, assert_fits, user_named};
 
 const TOOLS: [&str; 5] = ["add_task", "list_tasks", "complete_task", "delete_task", "update_task"];
 
@@ -66,7 +66,10 @@ on_both! {
             }
         }
         match world.call(&Caller::anonymous(), "add_task", json!({"title": "x", "user_id": "ann"})).await {
-            Outcome::Denied { denial, needs_identity: true, .. } => assert_eq!(denial.code, "authentication_required"),
+            Outcome::Denied { denial, needs_identity: true, .. } => {
+                assert_eq!(denial.code, "authentication_required");
+                assert_fits("add_task", &serde_json::to_value(&denial).unwrap());
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(world.titles("ann", json!({})).await, [""; 0]);

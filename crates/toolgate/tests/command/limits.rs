@@ -33,6 +33,8 @@ fn home() -> Home {
     home
 }
 
+type Headers = Vec<(String, String)>;
+
 /// A request whose `params` has one more member, written as it is.
 fn with_member(gate: &Served, member: &str) -> Answer {
     gate.send(&Request::json(format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{{"x":{member}}}}}"#)))
@@ -112,7 +114,7 @@ fn headers_of_the_modern_era_must_say_what_the_body_says() {
     let home = home();
     let gate = home.serve();
     let message = Message::call(Era::Modern, "say", json!({}));
-    let with = |change: &dyn Fn(&mut Vec<(String, String)>)| {
+    let with = |change: &dyn Fn(&mut Headers)| {
         let mut request = message.request();
         change(&mut request.headers);
         gate.send(&request)
@@ -122,7 +124,7 @@ fn headers_of_the_modern_era_must_say_what_the_body_says() {
         refused(&without(name), 400, -32020, "is missing");
     }
     refused(&with(&|headers| headers.push(("Mcp-Name".into(), "say".into()))), 400, -32020, "more than once");
-    let say_other = |headers: &mut Vec<(String, String)>| {
+    let say_other = |headers: &mut Headers| {
         headers.retain(|(known, _)| known != "Mcp-Name");
         headers.push(("Mcp-Name".into(), "often".into()));
     };

@@ -108,11 +108,8 @@ fn a_session_that_is_ended_ends_its_stream() {
     assert_eq!(gate.send(&with_session("DELETE")).status, 204);
     // the stream looks again when something changes
     change(&home, &["help"]);
-    loop {
-        match events.next() {
-            Some(message) => assert_eq!(message["method"], CHANGED),
-            None => break,
-        }
+    while let Some(message) = events.next() {
+        assert_eq!(message["method"], CHANGED);
     }
     assert_eq!(gate.ask(&Message::list(Era::Early).header("Mcp-Session-Id", &session).bearer(&token)).status, 404);
 }
