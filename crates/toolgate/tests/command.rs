@@ -32,8 +32,12 @@ mod hidden;
 mod limits;
 #[path = "command/list_changed.rs"]
 mod list_changed;
+#[path = "command/names.rs"]
+mod names;
 #[path = "command/output.rs"]
 mod output;
+#[path = "command/pages.rs"]
+mod pages;
 #[path = "command/policy.rs"]
 mod policy;
 #[path = "command/reload.rs"]

@@ -88,16 +88,22 @@ fn a_revoked_key_and_a_finished_task_are_over_on_both() {
     let (id, key) = (key["id"].as_str().unwrap(), key["key"].as_str().unwrap());
     let task = pair.other.json(&["task", "start", "--owner", "alice"]);
     let (task_id, task_key) = (task["task_id"].as_str().unwrap(), task["task_key"].as_str().unwrap());
-    let by_key = |gate: &Served| gate.ask(&Message::list(Era::Modern).bearer(key)).tools().len();
-    let by_task =
-        |gate: &Served| gate.ask(&Message::list(Era::Modern).header("X-Toolgate-Task-ID", task_key)).tools().len();
+    let kind = |gate: &Served, ask: Message| {
+        let context = gate.ask(&ask).result()["structuredContent"]["context"].clone();
+        context["caller_type"].as_str().unwrap().to_owned()
+    };
+    let help = Message::call(Era::Modern, "help", json!({}));
+    let kinds = |gate: &Served| {
+        let by_task = help.clone().header("X-Toolgate-Task-ID", task_key);
+        [kind(gate, help.clone().bearer(key)), kind(gate, by_task)]
+    };
     for gate in [&pair.first, &pair.second] {
-        assert_eq!((by_key(gate), by_task(gate)), (6, 6));
+        assert_eq!(kinds(gate), ["user", "task"]);
     }
     assert_eq!(pair.other.json(&["key", "revoke", id])["revoked"], true);
     assert_eq!(pair.home.json(&["task", "finish", task_id])["finished"], true);
     for gate in [&pair.first, &pair.second] {
-        assert_eq!((by_key(gate), by_task(gate)), (1, 1), "at once, not some time later");
+        assert_eq!(kinds(gate), ["unauthenticated"; 2], "at once, not some time later");
     }
 }
 
@@ -113,6 +119,25 @@ fn many_that_start_at_once_agree_on_one_key() {
     for token in tokens {
         assert_eq!(gate.ask(&Message::call(Era::Late, "list_tasks", json!({})).bearer(&token)).verdict(), "ok");
     }
+}
+
+#[test]
+fn a_database_that_is_lost_makes_it_unready_and_lets_nobody_through_by_guesswork() {
+    let database = Database::create();
+    let home = Home::with("[packs.gate]\n[packs.todo]\n").on(&database.url());
+    let gate = home.serve();
+    let key = home.json(&["key", "create", "--user", "alice"])["key"].as_str().unwrap().to_owned();
+    let token = home.mint("--user alice");
+    let add = Message::call(Era::Modern, "add_task", json!({"title": "x"}));
+    assert_eq!(gate.ask(&add.clone().bearer(&key)).verdict(), "ok");
+    assert_eq!(gate.send(&Request::new("GET", "/readyz")).status, 200);
+    drop(database);
+    until("it is not ready", || (gate.send(&Request::new("GET", "/readyz")).status == 503).then_some(()));
+    assert_eq!(gate.send(&Request::new("GET", "/healthz")).status, 200, "it is alive all the same");
+    let by_key = gate.ask(&add.clone().bearer(&key));
+    assert_eq!((by_key.status, by_key.verdict()), (503, "-32603".to_owned()), "whose key it is can't be known");
+    let by_token = gate.ask(&add.bearer(&token));
+    assert_eq!(by_token.result()["structuredContent"], json!({"error": "Failed to create task", "code": "internal"}));
 }
 
 #[test]

@@ -120,8 +120,13 @@ pub fn exchange(address: SocketAddr, request: &Request) -> io::Result<Answer> {
     read_answer(&mut BufReader::new(stream))
 }
 
+/// An answer that breaks off is an error of its own kind, so that nobody takes it for none at all.
 pub fn read_answer(reader: &mut BufReader<TcpStream>) -> io::Result<Answer> {
     let (status, headers) = read_head(reader)?;
+    read_body(reader, status, headers).map_err(|fault| io::Error::other(format!("the answer breaks off: {fault}")))
+}
+
+fn read_body(reader: &mut BufReader<TcpStream>, status: u16, headers: Vec<(String, String)>) -> io::Result<Answer> {
     let answer = Answer { status, headers, body: Vec::new() };
     let mut body = Vec::new();
     if answer.header("transfer-encoding") == Some("chunked") {
@@ -145,7 +150,7 @@ pub fn read_head(reader: &mut impl BufRead) -> io::Result<(u16, Vec<(String, Str
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 {
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
             return Err(io::Error::other("the head was cut off"));
         }
         match line.trim_end().split_once(": ") {
