@@ -47,7 +47,9 @@ impl Catalog {
         let mut entries: Vec<Entry> = Vec::with_capacity(tools.len());
         let mut by_name: HashMap<String, usize> = HashMap::with_capacity(tools.len());
         for (index, tool) in tools.into_iter().enumerate() {
-            for name in [tool.wire_name.as_str(), tool.name.as_str()] {
+            // the canonical and the wire form, whichever of them is listed
+            let other_form = tool.name.to_wire();
+            for name in [tool.wire_name.as_str(), tool.name.as_str(), other_form.as_str()] {
                 let taken = by_name.insert(name.to_owned(), index).filter(|other| *other != index);
                 if let Some(other) = taken.and_then(|other| entries.get(other)) {
                     return Err(CatalogProblem::Clash {

@@ -1,7 +1,5 @@
 //! The `toolgate` command. Exit codes: 0 good, 1 the answer is no, 2 wrong use.
 
-#![allow(clippy::print_stdout, reason = "this is the command: what it prints is its answer")]
-
 mod caller_facts;
 mod cli;
 mod commands;

@@ -40,6 +40,9 @@ impl Failure {
 
     /// The store's own words go to the log, not to the caller.
     pub(super) fn store(tool: &str, fault: &StoreError) -> Self {
+        if matches!(fault, StoreError::Invalid { .. }) {
+            return Self::validation("Text must not hold a zero byte");
+        }
         tracing::error!(target: "toolgate::todo", tool, %fault, "the store failed");
         Self::internal(tool)
     }

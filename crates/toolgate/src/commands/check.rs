@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::print;
+use super::{print, say};
 use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
@@ -13,7 +13,7 @@ use crate::{
 
 pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
     if schema {
-        println!("{}", serde_json::to_string_pretty(&Config::schema())?);
+        say(&format!("{}\n", serde_json::to_string_pretty(&Config::schema())?))?;
         return Ok(Ending::Good);
     }
     let checked = Ground::of(place).map_err(|problem| problem.to_string()).and_then(|ground| {

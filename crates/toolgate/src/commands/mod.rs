@@ -12,6 +12,8 @@ mod serve;
 mod task;
 mod token;
 
+use std::io::Write;
+
 use serde::Serialize;
 
 use crate::{
@@ -41,10 +43,14 @@ pub async fn run(command: Command) -> CommandResult {
 
 /// JSON where it was asked for, else the text.
 fn print(output: Output, value: &impl Serialize, text: &str) -> Result<(), Misuse> {
-    if output.json {
-        println!("{}", serde_json::to_string_pretty(value)?);
-    } else {
-        print!("{text}");
+    if output.json { say(&format!("{}\n", serde_json::to_string_pretty(value)?)) } else { say(text) }
+}
+
+/// A reader that has seen enough and gone (`| head`) is no fault.
+fn say(text: &str) -> Result<(), Misuse> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(fault) if fault.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        said => Ok(said?),
     }
-    Ok(())
 }

@@ -14,21 +14,25 @@ use toolgate_store::Store;
 use crate::{config, ground::Ground, raise};
 
 /// How often files are looked at.
-const EVERY: Duration = Duration::from_millis(500);
+const EVERY: Duration = Duration::from_millis(250);
 
 type Stamp = Option<(SystemTime, u64)>;
 
 /// Follows the configuration file and every file it names.
 pub async fn follow(mut ground: Ground, spine: Arc<Spine>, store: Store) {
     let Some(path) = ground.config_path.clone() else { return };
-    let mut seen = stamps(&ground);
+    let mut loaded = stamps(&ground);
+    let mut seen = loaded.clone();
     loop {
         tokio::time::sleep(EVERY).await;
         let now = stamps(&ground);
-        if now == seen {
+        // a file that still changes may be half written: it is read once it has kept still for one look
+        let settled = now == seen;
+        seen = now;
+        if !settled || seen == loaded {
             continue;
         }
-        seen = now;
+        loaded = seen.clone();
         let raised =
             config::load(Some(&path), std::env::vars()).map_err(|problem| problem.to_string()).and_then(|config| {
                 match raise::house(&config, &store) {
@@ -45,7 +49,8 @@ pub async fn follow(mut ground: Ground, spine: Arc<Spine>, store: Store) {
                 }
                 ground.config = config;
                 // the new configuration may name other files
-                seen = stamps(&ground);
+                loaded = stamps(&ground);
+                seen = loaded.clone();
                 spine.replace(house);
                 tracing::info!(path = %path.display(), "the configuration was reloaded");
             }

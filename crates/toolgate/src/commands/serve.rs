@@ -13,7 +13,7 @@ use toolgate_server::{
 use toolgate_spine::Spine;
 use toolgate_store::Store;
 
-use super::reload;
+use super::{reload, say};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::Place,
@@ -57,8 +57,7 @@ pub async fn http(place: &Place, listen: Option<String>) -> CommandResult {
         connections: server.connections,
     };
     let grace = Duration::from_secs(server.grace_seconds);
-    println!("MCP address: {resource}");
-    println!("Get a token: toolgate token mint --user YOU{}", data_hint(place));
+    say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
     let following = tokio::spawn(reload::follow(ground, Arc::clone(&open.spine), open.store));
     let shutdown = async {
         asked_to_stop().await;

@@ -79,11 +79,11 @@ pub enum Naming {
 pub struct Server {
     /// Address and port.
     pub listen: String,
-    /// The MCP address as clients reach it, if a proxy stands in front: "https://tools.example/mcp".
+    /// The MCP address as clients reach it, if a proxy stands in front: `https://tools.example/mcp`.
     pub public_url: Option<String>,
     /// Names in `Host` that are let in, beside loopback.
     pub hosts: Vec<String>,
-    /// Browser origins that are let in, beside loopback: "https://app.example".
+    /// Browser origins that are let in, beside loopback: `https://app.example`.
     pub origins: Vec<String>,
     /// Connections at the same time.
     pub connections: usize,
