@@ -245,3 +245,25 @@ fn a_test_for_a_fact_that_does_not_exist_is_refused_with_the_nearest_one() {
     .message;
     assert!(problem.contains("'principal.agent has porpose'") && problem.contains("'purpose'"), "{problem}");
 }
+
+#[test]
+fn a_word_that_a_fact_never_is_is_refused_with_the_nearest_one() {
+    for (condition, wanted) in [
+        (
+            r#"resource.permission == "managr_only""#,
+            "compares resource.permission with 'managr_only', which it never is; did you mean 'manager_only'?",
+        ),
+        (
+            r#"["server", "cleint"].contains(principal.runtime)"#,
+            "compares principal.runtime with 'cleint', which it never is; did you mean 'client'?",
+        ),
+        (r#"resource.runtimes.contains("browser")"#, "compares resource.runtimes with 'browser', which it never is"),
+        (
+            r#"principal has agent && principal.agent.kind != "boss""#,
+            "compares principal.agent.kind with 'boss', which it never is",
+        ),
+    ] {
+        let problem = only(&format!("forbid (principal, action, resource) when {{ {condition} }};")).message;
+        assert!(problem.contains(wanted), "{problem}");
+    }
+}

@@ -6,13 +6,14 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use cedar_policy::{
-    ActionConstraint, Effect, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator,
-};
+use cedar_policy::{ActionConstraint, Effect, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 
 use super::{
     ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts, ToolSignature,
-    arguments::quote, known, reads::Reads,
+    arguments::quote,
+    checks::{action_tool, check_arguments, check_names, check_tests, problem, refuse_repeated_ids},
+    reads::Reads,
+    vocabulary::{self, Misspelt},
 };
 use crate::suggest::closest;
 
@@ -25,14 +26,14 @@ const OPERATOR_ORDER: i64 = 1000;
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// A policy on its way to becoming a rule.
-struct Draft<'a> {
-    file: &'a RuleFile,
-    policy: Policy,
+pub(super) struct Draft<'a> {
+    pub(super) file: &'a RuleFile,
+    pub(super) policy: Policy,
     shipped: bool,
-    id: String,
+    pub(super) id: String,
     /// Byte range to point at when Cedar names no better one.
-    place: (usize, usize),
-    reads: Reads,
+    pub(super) place: (usize, usize),
+    pub(super) reads: Reads,
 }
 
 impl Rulebook {
@@ -175,7 +176,13 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
                 ),
             );
         }
-        let reads = policy.to_json().map(|json| Reads::of(&json)).unwrap_or_default();
+        let json = policy.to_json().unwrap_or_default();
+        for Misspelt { fact, word, near } in vocabulary::misspelt(&json) {
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let message = format!("rule '{id}' compares {fact} with '{word}', which it never is{hint}");
+            problems.push(RuleProblem::at(&file.name, &file.text, place.0, place.1, message));
+        }
+        let reads = Reads::of(&json);
         drafts.push(Draft { file, policy, shipped, id, place, reads });
     }
 }
@@ -192,114 +199,6 @@ fn place_of(file: &RuleFile, policy: &Policy, number: usize) -> (usize, usize) {
         heads.sort_unstable();
         heads.get(number).map_or((0, 0), |at| (*at, 6))
     })
-}
-
-fn refuse_repeated_ids(drafts: &[Draft<'_>], problems: &mut Vec<RuleProblem>) {
-    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
-    for draft in drafts {
-        if let Some(first) = seen.insert(&draft.id, &draft.file.name) {
-            problems.push(problem(draft, format!("rule id '{}' is taken by a rule in {first}", draft.id)));
-        }
-    }
-}
-
-fn problem(draft: &Draft<'_>, message: String) -> RuleProblem {
-    RuleProblem::at(&draft.file.name, &draft.file.text, draft.place.0, draft.place.1, message)
-}
-
-/// Rules name tools and tools' actions; a name that is not registered could never match.
-fn check_names(
-    draft: &Draft<'_>,
-    names: &BTreeSet<&str>,
-    named: &mut BTreeSet<String>,
-    argument_tools: &mut BTreeSet<String>,
-    problems: &mut Vec<RuleProblem>,
-) {
-    for literal in draft.policy.entity_literals() {
-        let kind = literal.type_name().to_string();
-        let id: &str = literal.id().unescaped();
-        let tool = match kind.as_str() {
-            "Tool" => Some(id),
-            "Action" => id.strip_prefix("call:"),
-            "Caller" => {
-                problems.push(
-                    problem(draft, format!("rule '{}' names {literal}, which is never a caller", draft.id))
-                        .with_help("compare a fact instead: principal has user && principal.user == \"…\""),
-                );
-                None
-            }
-            _ => None,
-        };
-        let Some(tool) = tool else { continue };
-        if names.contains(tool) {
-            named.insert(tool.to_owned());
-            if kind == "Action" {
-                argument_tools.insert(tool.to_owned());
-            }
-        } else {
-            let hint = closest(tool, names.iter().copied())
-                .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            problems.push(point_at(
-                draft,
-                id,
-                format!("rule '{}' names the tool '{tool}', which is not registered{hint}", draft.id),
-            ));
-        }
-    }
-}
-
-/// Points at the quoted name if it stands in the file, else at the rule.
-fn point_at(draft: &Draft<'_>, name: &str, message: String) -> RuleProblem {
-    let quoted = quote(name);
-    let from = draft.place.0;
-    let found = draft.file.text.get(from..).and_then(|text| text.find(&quoted)).map(|at| from + at);
-    match found {
-        Some(at) => RuleProblem::at(&draft.file.name, &draft.file.text, at, quoted.len(), message),
-        None => problem(draft, message),
-    }
-}
-
-/// A test for a fact that does not exist is never true.
-fn check_tests(draft: &Draft<'_>, problems: &mut Vec<RuleProblem>) {
-    if let Some(tool) =
-        draft.policy.entity_literals().iter().find_map(action_tool).filter(|_| !draft.reads.any_argument())
-    {
-        problems.push(
-            problem(draft, format!("rule '{}' is for the arguments of '{tool}' and reads none of them", draft.id))
-                .with_help(format!("write (principal, action, resource == Tool::{}) instead", quote(tool))),
-        );
-    }
-    for path in draft.reads.tests() {
-        if let Some(near) = known::undeclared(path) {
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            let (asked, of) =
-                path.split_last().map_or((String::new(), String::new()), |(last, of)| (last.clone(), of.join(".")));
-            problems.push(problem(
-                draft,
-                format!("rule '{}' asks '{of} has {asked}', which nothing ever has{hint}", draft.id),
-            ));
-        }
-    }
-}
-
-fn check_arguments(draft: &Draft<'_>, arguments: &BTreeMap<String, ArgumentTypes>, problems: &mut Vec<RuleProblem>) {
-    for argument in draft.reads.arguments() {
-        for literal in draft.policy.entity_literals() {
-            let Some(tool) = action_tool(&literal) else {
-                continue;
-            };
-            if let Some(reason) = arguments.get(tool).and_then(|types| types.unclear(argument)) {
-                problems.push(
-                    problem(draft, format!("rule '{}' reads the argument '{argument}' of '{tool}', which has no single type: {reason}", draft.id))
-                        .with_help(format!("declare it: [tools.\"{tool}\".arguments] {argument} = \"string\" (or boolean, integer, decimal)")),
-                );
-            }
-        }
-    }
-}
-
-fn action_tool(literal: &EntityUid) -> Option<&str> {
-    (literal.type_name().to_string() == "Action").then(|| literal.id().unescaped().strip_prefix("call:")).flatten()
 }
 
 fn schema_with(arguments: &BTreeMap<String, ArgumentTypes>) -> Result<Schema, RuleProblem> {

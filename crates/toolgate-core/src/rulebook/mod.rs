@@ -1,11 +1,13 @@
 //! The rulebook: the rules that ship with Toolgate and the operator's own, parsed, validated and ready to decide.
 
 mod arguments;
+mod checks;
 mod evaluate;
 mod known;
 mod load;
 mod problem;
 mod reads;
+mod vocabulary;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -13,7 +13,7 @@ pub(super) struct Reads {
     tests: BTreeSet<Path>,
 }
 
-type Path = Vec<String>;
+pub(super) type Path = Vec<String>;
 
 /// Reading one of these tells callers of one kind apart.
 const IDENTITY: &[&str] = &[
@@ -102,7 +102,7 @@ fn tested(key: &str, value: &Value) -> Option<Path> {
 }
 
 /// `{".": {"left": {"Var": "principal"}, "attr": "user"}}` is `principal.user`.
-fn path_of(node: &Value) -> Option<Path> {
+pub(super) fn path_of(node: &Value) -> Option<Path> {
     match node.get("Var").and_then(Value::as_str) {
         Some(var) => Some(vec![var.to_owned()]),
         None => step(node.get(".")?),
