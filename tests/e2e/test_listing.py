@@ -41,9 +41,9 @@ def test_a_task_alone_is_known_as_one_and_sees_no_tool_that_needs_a_user(client,
     assert helped.structured["context"] == {"caller_type": "task"}
 
 
-def test_a_task_and_its_owner_together_see_the_owners_tools(client, served_over_http, user):
+def test_a_task_and_its_owner_together_see_the_owners_tools(client, served_over_http):
     task = served_over_http.gate.start_task("--process", "demo", "--owner", "alice")
-    both = Caller(token=user("alice").token, task_key=task.task_key)
+    both = Caller(token=served_over_http.gate.mint("--user", "alice"), task_key=task.task_key)
     [listed] = client.ask(served_over_http, both, [LIST])
     assert listed.names == USER_SEES
 

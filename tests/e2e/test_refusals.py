@@ -37,9 +37,9 @@ def test_a_claim_to_be_another_user_is_refused(client, place, user):
     assert listed.structured == {"tasks": []}
 
 
-def test_a_task_alone_has_no_user_to_add_for(client, served_over_http):
+def test_a_task_alone_has_no_user_to_add_for(frank_client, served_over_http):
     task = served_over_http.gate.start_task("--process", "demo")
-    [refused] = client.ask(served_over_http, Caller(task_key=task.task_key), [ADD])
+    [refused] = frank_client.ask(served_over_http, Caller(task_key=task.task_key), [ADD])
     assert refused.code in (-32602, None)
     assert "user_id" in refused.message
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::{
     listing::{self, BadDefinition},
     rulebook::{Rulebook, ToolAttributes},
-    suggest::closest,
+    suggest::hint,
     tool::{Facts, Tool},
 };
 
@@ -85,9 +85,10 @@ impl Catalog {
         self.index(name).and_then(|index| self.entries.get(index)).map(|entry| &entry.tool)
     }
 
-    /// The known name nearest to an unknown one, for configuration errors; never for callers.
-    pub fn nearest(&self, name: &str) -> Option<&str> {
-        closest(name, self.entries.iter().map(|entry| entry.tool.name.as_str()))
+    /// What to say of a name that no tool has, to an operator; never to a caller.
+    pub fn not_registered(&self, name: &str) -> String {
+        let near = hint(name, self.entries.iter().map(|entry| entry.tool.name.as_str()));
+        format!("no tool '{name}' is registered{near}")
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {

@@ -8,3 +8,13 @@ pub fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .min()
         .map(|(_, name)| name)
 }
+
+/// `; did you mean 'NAME'?`, or nothing where no known name is near.
+pub fn hint<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    did_you_mean(closest(word, known))
+}
+
+/// The same for a neighbour found before.
+pub fn did_you_mean(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+}

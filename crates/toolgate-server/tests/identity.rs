@@ -9,8 +9,6 @@ mod issuer;
 mod api_keys;
 #[path = "identity/combination.rs"]
 mod combination;
-#[path = "identity/cost.rs"]
-mod cost;
 #[path = "identity/issuers.rs"]
 mod issuers;
 #[path = "identity/key_files.rs"]

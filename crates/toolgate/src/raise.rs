@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use toolgate_core::{
-    Blueprint, Gate, GateProblem, RuleFile, Tool, ToolName, caller::BadFact, suggest::closest, tool::BadToolName,
+    Blueprint, Gate, GateProblem, RuleFile, Tool, ToolName, caller::BadFact, suggest::hint, tool::BadToolName,
 };
 use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, todo::TodoPack};
 use toolgate_spine::{House, HouseProblem, LimitDefaults, ToolOffer, ToolSource};
@@ -147,10 +147,6 @@ fn named<'t>(tools: &'t mut [Tool], place: &'static str, name: &str) -> Result<&
 /// By canonical or wire name.
 fn is_named(tool: &Tool, name: &str) -> bool {
     tool.name.as_str() == name || tool.wire_name.as_str() == name || tool.name.to_wire().as_str() == name
-}
-
-fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    closest(name, known).map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }
 
 /// The operator's files, and every `.cedar` file of the folders, in order of their names.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cedar_policy::EntityUid;
 
 use super::{ArgumentTypes, RuleProblem, arguments::quote, known, load::Draft};
-use crate::suggest::closest;
+use crate::suggest::{did_you_mean, hint};
 
 pub(super) fn refuse_repeated_ids(drafts: &[Draft<'_>], problems: &mut Vec<RuleProblem>) {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
@@ -50,8 +50,7 @@ pub(super) fn check_names(
                 argument_tools.insert(tool.to_owned());
             }
         } else {
-            let hint = closest(tool, names.iter().copied())
-                .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let hint = hint(tool, names.iter().copied());
             problems.push(point_at(
                 draft,
                 id,
@@ -84,7 +83,7 @@ pub(super) fn check_tests(draft: &Draft<'_>, problems: &mut Vec<RuleProblem>) {
     }
     for path in draft.reads.tests() {
         if let Some(near) = known::undeclared(path) {
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let hint = did_you_mean(near);
             let (asked, of) =
                 path.split_last().map_or((String::new(), String::new()), |(last, of)| (last.clone(), of.join(".")));
             problems.push(problem(

@@ -15,7 +15,7 @@ use super::{
     reads::Reads,
     vocabulary::{self, Misspelt},
 };
-use crate::suggest::closest;
+use crate::suggest::{closest, did_you_mean};
 
 const ANNOTATIONS: &[&str] =
     &["id", "order", "code", "source", "hides", "obligation", "message", "message_ja", "remedy", "remedy_ja"];
@@ -152,8 +152,8 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
         let id = policy.annotation("id").map_or_else(|| format!("{}#{}", file.name, number + 1), str::to_owned);
         let place = place_of(file, &policy, number);
         for (name, _) in policy.annotations().filter(|(name, _)| !ANNOTATIONS.contains(name)) {
-            let hint = closest(name, ANNOTATIONS.iter().copied())
-                .map_or_else(String::new, |near| format!("; did you mean '@{near}'?"));
+            let near = closest(name, ANNOTATIONS.iter().copied()).map(|near| format!("@{near}"));
+            let hint = did_you_mean(near.as_deref());
             problems.push(RuleProblem::at(
                 &file.name,
                 &file.text,
@@ -178,7 +178,7 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
         }
         let json = policy.to_json().unwrap_or_default();
         for Misspelt { fact, word, near } in vocabulary::misspelt(&json) {
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let hint = did_you_mean(near);
             let message = format!("rule '{id}' compares {fact} with '{word}', which it never is{hint}");
             problems.push(RuleProblem::at(&file.name, &file.text, place.0, place.1, message));
         }

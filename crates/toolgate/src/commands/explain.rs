@@ -27,8 +27,7 @@ pub fn run(
     let caller = CallerFacts::from_pairs(facts)?.caller()?;
     let view = gate.view(&caller).ok_or("this caller can't be put to the rulebook")?;
     let Some(mut explanation) = gate.explain(&view, &caller, tool, dry_run, gate.lang()) else {
-        let near = gate.catalog().nearest(tool).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-        return Err(format!("no tool '{tool}' is registered{near}").into());
+        return Err(gate.catalog().not_registered(tool).into());
     };
     if let Some(arguments) = arguments {
         with_arguments(&gate, &caller, &mut explanation, dry_run, arguments)?;

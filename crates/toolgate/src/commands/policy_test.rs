@@ -117,11 +117,7 @@ fn check(gate: &Arc<Gate>, test: &PolicyTest) -> Result<Vec<String>, Misuse> {
     let caller = test.caller.caller()?;
     let view = gate.view(&caller).ok_or("this caller can't be put to the rulebook")?;
     let explain = |tool: &str| -> Result<Explanation, Misuse> {
-        gate.explain(&view, &caller, tool, false, gate.lang()).ok_or_else(|| {
-            let near =
-                gate.catalog().nearest(tool).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            format!("no tool '{tool}' is registered{near}").into()
-        })
+        gate.explain(&view, &caller, tool, false, gate.lang()).ok_or_else(|| gate.catalog().not_registered(tool).into())
     };
     let mut wrong = Vec::new();
     let mut expect = |tools: &[String], holds: fn(&Explanation) -> bool, what: &str| -> Result<(), Misuse> {

@@ -32,10 +32,6 @@ pub(super) fn known_tools(ground: &Ground, claims: &Claims) -> Result<(), Misuse
     let gate = raise::gate(&ground.config)?;
     match allow.iter().find(|name| gate.catalog().find(name).is_none()) {
         None => Ok(()),
-        Some(name) => {
-            let near =
-                gate.catalog().nearest(name).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            Err(format!("--allow names the tool '{name}', which is not registered{near}").into())
-        }
+        Some(name) => Err(format!("--allow: {}", gate.catalog().not_registered(name)).into()),
     }
 }
