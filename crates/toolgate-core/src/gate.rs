@@ -37,6 +37,8 @@ pub struct Gate {
 #[derive(Debug)]
 pub struct Blueprint {
     pub tools: Vec<Tool>,
+    /// Tools that rules may name although nobody is shown them now: accepted once, and not there as accepted.
+    pub absent: Vec<Tool>,
     /// `None` only in tests: without rules nothing is allowed.
     pub shipped_rules: Option<RuleFile>,
     pub rules: Vec<RuleFile>,
@@ -54,6 +56,7 @@ impl Default for Blueprint {
     fn default() -> Self {
         Self {
             tools: Vec::new(),
+            absent: Vec::new(),
             shipped_rules: Some(RuleFile::shipped()),
             rules: Vec::new(),
             declared: BTreeMap::new(),
@@ -108,6 +111,8 @@ impl Gate {
         let catalog = Catalog::new(blueprint.tools)?;
         let signatures: Vec<ToolSignature<'_>> = catalog
             .tools()
+            .map(|tool| &**tool)
+            .chain(&blueprint.absent)
             .map(|tool| ToolSignature {
                 name: tool.name.as_str(),
                 definition: &tool.definition,

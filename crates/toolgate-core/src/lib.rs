@@ -8,6 +8,7 @@ pub mod explain;
 mod gate;
 pub mod help;
 mod listing;
+pub mod pin;
 pub mod rulebook;
 pub mod suggest;
 pub mod tool;

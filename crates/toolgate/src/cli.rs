@@ -38,6 +38,9 @@ pub enum Command {
         /// Address and port, instead of the configured one.
         #[arg(long, env = "TOOLGATE_LISTEN", value_name = "ADDR")]
         listen: Option<String>,
+        /// Accept the tools of an upstream that nobody has accepted anything of yet.
+        #[arg(long)]
+        accept_new: bool,
     },
     /// Serve one MCP client on standard input and output.
     Stdio {
@@ -46,6 +49,9 @@ pub enum Command {
         /// The client's token.
         #[arg(long, env = "TOOLGATE_TOKEN", hide_env_values = true)]
         token: Option<String>,
+        /// Accept the tools of an upstream that nobody has accepted anything of yet.
+        #[arg(long)]
+        accept_new: bool,
     },
     /// Write a toolgate.toml to start from.
     Init {
@@ -99,6 +105,9 @@ pub enum Command {
     /// Tokens of Toolgate's own.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// MCP servers behind the gate, and which of their tools were accepted.
+    #[command(subcommand)]
+    Upstream(UpstreamCommand),
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
@@ -253,6 +262,40 @@ pub enum TaskCommand {
     /// Show a task.
     Show {
         id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UpstreamCommand {
+    /// List upstreams and the state of their tools.
+    List {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show what is new and what changed since it was accepted. Exit code 1: something waits.
+    Diff {
+        /// One upstream; without it, all.
+        name: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Accept tools as they are offered now, and write toolgate.lock.
+    Accept {
+        name: String,
+        /// Tools by the upstream's own names.
+        #[arg(required_unless_present = "all")]
+        tools: Vec<String>,
+        /// All of them, and forget those that are gone.
+        #[arg(long, conflicts_with = "tools")]
+        all: bool,
         #[command(flatten)]
         place: Place,
         #[command(flatten)]

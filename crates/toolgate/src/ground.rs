@@ -2,9 +2,11 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use toolgate_core::Gate;
 use toolgate_server::identity::{OwnAlgorithm, OwnKey, Secret};
 use toolgate_store::{Location, Store};
 
@@ -12,6 +14,8 @@ use crate::{
     Misuse,
     cli::Place,
     config::{self, Config},
+    raise,
+    upstreams::{self, LockFile},
 };
 
 /// A configuration with the path it came from, if it came from a file.
@@ -34,6 +38,16 @@ impl Ground {
             data: place.data.clone(),
             database: place.database.clone(),
         })
+    }
+
+    pub fn lock_file(&self) -> LockFile {
+        LockFile::beside(self.config_path.as_deref())
+    }
+
+    /// The gate as far as it is known without connecting to anything.
+    pub fn gate(&self) -> Result<Arc<Gate>, Misuse> {
+        let lock = self.lock_file().read()?;
+        Ok(raise::gate(&self.config, &upstreams::pinned(&self.config, &lock))?)
     }
 
     pub fn location(&self) -> Result<Location, Misuse> {

@@ -8,6 +8,7 @@ mod ground;
 mod logging;
 mod raise;
 mod sample;
+mod upstreams;
 
 use std::process::ExitCode;
 

@@ -3,13 +3,17 @@
 use std::{fs, path::Path, sync::Arc};
 
 use toolgate_core::{
-    Blueprint, Gate, GateProblem, RuleFile, Tool, ToolName, caller::BadFact, suggest::hint, tool::BadToolName,
+    Blueprint, Gate, GateProblem, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
+    tool::BadToolName,
 };
 use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, todo::TodoPack};
 use toolgate_spine::{House, HouseProblem, LimitDefaults, ToolOffer, ToolSource};
 use toolgate_store::Store;
 
-use crate::config::{Config, Naming, Pack};
+use crate::{
+    config::{Config, Naming, Pack},
+    upstreams::{Pinned, Upstreams},
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RaiseProblem {
@@ -25,6 +29,8 @@ pub enum RaiseProblem {
     UnknownTool { place: &'static str, name: String, hint: String },
     #[error("[tools.\"{tool}\"]: {fault}")]
     BadFact { tool: String, fault: BadFact },
+    #[error("the upstream '{name}' is named as a pack; give it another name")]
+    UpstreamNamedAsPack { name: String },
     #[error("a tool of {source_name}: {fault}")]
     BadName { source_name: String, fault: BadToolName },
     #[error("lang = \"{0}\": {1}")]
@@ -40,24 +46,37 @@ pub enum RaiseProblem {
 /// Every pack there is.
 pub const PACKS: &[&str] = &["echo", "gate", "todo"];
 
-/// The gate alone: enough to explain, list and test, without a store.
-pub fn gate(config: &Config) -> Result<Arc<Gate>, RaiseProblem> {
+/// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
+pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaiseProblem> {
     let mut tools = Vec::new();
     for (name, pack) in &config.packs {
         for offer in offers(name, pack)? {
-            tools.push(registered(name, pack, config, offer)?);
+            tools.push(registered(name, &pack.prefix, config, offer)?);
         }
     }
-    configure(config, &mut tools)?;
+    let mut absent = Vec::new();
+    for pinned in upstreams {
+        if PACKS.contains(&pinned.upstream.as_str()) {
+            return Err(RaiseProblem::UpstreamNamedAsPack { name: pinned.upstream.clone() });
+        }
+        for offer in &pinned.registered {
+            tools.push(registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?);
+        }
+        for offer in &pinned.absent {
+            absent.push(registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?);
+        }
+    }
+    configure(config, &mut tools, &mut absent)?;
     let lang = config.lang.parse().map_err(|fault| RaiseProblem::BadLang(config.lang.clone(), fault))?;
     let mut declared = std::collections::BTreeMap::new();
     for (name, tool) in &config.tools {
         let types = tool.declared().map_err(|fault| RaiseProblem::BadFact { tool: name.clone(), fault })?;
-        let canonical = tools.iter().find(|tool| is_named(tool, name)).map(|tool| tool.name.to_string());
+        let canonical = tools.iter().chain(&absent).find(|tool| is_named(tool, name)).map(|tool| tool.name.to_string());
         declared.insert(canonical.unwrap_or_else(|| name.clone()), types);
     }
     Ok(Gate::new(Blueprint {
         tools,
+        absent,
         rules: rule_files(config)?,
         declared,
         plans: config.plans.clone(),
@@ -69,9 +88,9 @@ pub fn gate(config: &Config) -> Result<Arc<Gate>, RaiseProblem> {
 }
 
 /// The gate and what runs behind it.
-pub fn house(config: &Config, store: &Store) -> Result<House, RaiseProblem> {
-    let gate = gate(config)?;
-    let mut sources: Vec<Arc<dyn ToolSource>> = Vec::new();
+pub fn house(config: &Config, store: &Store, lock: &Lock, upstreams: &Upstreams) -> Result<House, RaiseProblem> {
+    let gate = gate(config, &upstreams.pinned(config, lock))?;
+    let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
     for (name, pack) in &config.packs {
         sources.push(match name.as_str() {
             "todo" => Arc::new(TodoPack::new(store.clone())?),
@@ -109,10 +128,10 @@ fn echo(pack: &Pack) -> Result<EchoPack, RaiseProblem> {
     Ok(EchoPack::new(&path.display().to_string(), &read(path)?)?)
 }
 
-fn registered(source: &str, pack: &Pack, config: &Config, offer: ToolOffer) -> Result<Tool, RaiseProblem> {
-    let bad = |fault| RaiseProblem::BadName { source_name: format!("pack '{source}'"), fault };
+fn registered(source: &str, prefix: &str, config: &Config, offer: ToolOffer) -> Result<Tool, RaiseProblem> {
+    let bad = |fault| RaiseProblem::BadName { source_name: format!("'{source}'"), fault };
     let own_name = ToolName::new(&offer.name).map_err(bad)?;
-    let name = ToolName::new(&format!("{}{own_name}", pack.prefix)).map_err(bad)?;
+    let name = ToolName::new(&format!("{prefix}{own_name}")).map_err(bad)?;
     Ok(Tool {
         wire_name: if config.naming == Naming::Dotted { name.clone() } else { name.to_wire() },
         name,
@@ -123,25 +142,39 @@ fn registered(source: &str, pack: &Pack, config: &Config, offer: ToolOffer) -> R
     })
 }
 
-/// Puts configured facts and disables in. A name that no tool has would silently do nothing, so it is refused.
-fn configure(config: &Config, tools: &mut [Tool]) -> Result<(), RaiseProblem> {
+/// Puts configured facts and disables in. A name that no tool has would silently do nothing, so it is refused; with
+/// upstreams it may be a tool that is not accepted yet, and is said instead.
+fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result<(), RaiseProblem> {
     for (name, wanted) in &config.tools {
-        let tool = named(tools, "[tools]", name)?;
+        let Some(tool) = found(config, tools, absent, "[tools]", name)? else { continue };
         wanted.apply(&mut tool.facts).map_err(|fault| RaiseProblem::BadFact { tool: name.clone(), fault })?;
     }
     for name in &config.disabled_tools {
-        named(tools, "disabled_tools", name)?.facts.disabled = true;
+        if let Some(tool) = found(config, tools, absent, "disabled_tools", name)? {
+            tool.facts.disabled = true;
+        }
     }
     Ok(())
 }
 
-fn named<'t>(tools: &'t mut [Tool], place: &'static str, name: &str) -> Result<&'t mut Tool, RaiseProblem> {
-    let hint = hint(name, tools.iter().map(|tool| tool.name.as_str()));
-    tools.iter_mut().find(|tool| is_named(tool, name)).ok_or_else(|| RaiseProblem::UnknownTool {
-        place,
-        name: name.to_owned(),
-        hint,
-    })
+fn found<'t>(
+    config: &Config,
+    tools: &'t mut [Tool],
+    absent: &'t mut [Tool],
+    place: &'static str,
+    name: &str,
+) -> Result<Option<&'t mut Tool>, RaiseProblem> {
+    let all = || tools.iter().chain(absent.iter());
+    if !all().any(|tool| is_named(tool, name)) {
+        let hint = hint(name, all().map(|tool| tool.name.as_str()));
+        let problem = RaiseProblem::UnknownTool { place, name: name.to_owned(), hint };
+        if config.upstreams.iter().any(|upstream| upstream.enabled) {
+            tracing::warn!("{problem}");
+            return Ok(None);
+        }
+        return Err(problem);
+    }
+    Ok(tools.iter_mut().chain(absent.iter_mut()).find(|tool| is_named(tool, name)))
 }
 
 /// By canonical or wire name.

@@ -8,7 +8,6 @@ use crate::{
     cli::{Output, Place},
     config::Config,
     ground::Ground,
-    raise,
 };
 
 pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
@@ -17,7 +16,7 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
         return Ok(Ending::Good);
     }
     let checked = Ground::of(place).map_err(|problem| problem.to_string()).and_then(|ground| {
-        let gate = raise::gate(&ground.config).map_err(|problem| problem.to_string())?;
+        let gate = ground.gate().map_err(|problem| problem.to_string())?;
         super::serve::check(&ground).map_err(|problem| problem.to_string())?;
         Ok((ground, gate))
     });

@@ -9,7 +9,6 @@ use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
     ground::Ground,
-    raise,
 };
 
 #[derive(Debug, Serialize)]
@@ -33,7 +32,8 @@ pub async fn run(place: &Place, output: Output) -> CommandResult {
             find("configuration", Ok(from));
             find(
                 "tools and rules",
-                raise::gate(&ground.config)
+                ground
+                    .gate()
                     .map(|gate| format!("{} tools, {} rules", gate.catalog().len(), gate.rulebook().rules().len()))
                     .map_err(|problem| problem.to_string()),
             );

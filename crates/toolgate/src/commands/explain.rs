@@ -12,7 +12,6 @@ use crate::{
     caller_facts::CallerFacts,
     cli::{Output, Place},
     ground::Ground,
-    raise,
 };
 
 pub fn run(
@@ -23,7 +22,7 @@ pub fn run(
     arguments: Option<&str>,
     output: Output,
 ) -> CommandResult {
-    let gate = raise::gate(&Ground::of(place)?.config)?;
+    let gate = Ground::of(place)?.gate()?;
     let caller = CallerFacts::from_pairs(facts)?.caller()?;
     let view = gate.view(&caller).ok_or("this caller can't be put to the rulebook")?;
     let Some(mut explanation) = gate.explain(&view, &caller, tool, dry_run, gate.lang()) else {

@@ -14,7 +14,6 @@ use crate::{
     caller_facts::CallerFacts,
     cli::{Output, Place},
     ground::Ground,
-    raise,
 };
 
 /// The kinds of callers worth telling apart, as `--as` facts.
@@ -34,7 +33,7 @@ const CALLERS: &[(&str, &[&str])] = &[
 ];
 
 pub fn run(place: &Place, output: Output) -> CommandResult {
-    let gate = raise::gate(&Ground::of(place)?.config)?;
+    let gate = Ground::of(place)?.gate()?;
     let names: Vec<&str> = CALLERS.iter().map(|(name, _)| *name).collect();
     let mut rows = Vec::new();
     for tool in gate.catalog().tools() {

@@ -11,6 +11,7 @@ mod reload;
 mod serve;
 mod task;
 mod token;
+mod upstream;
 
 use std::io::Write;
 
@@ -23,8 +24,8 @@ use crate::{
 
 pub async fn run(command: Command) -> CommandResult {
     match command {
-        Command::Serve { place, listen } => serve::http(&place, listen).await,
-        Command::Stdio { place, token } => serve::stdio(&place, token).await,
+        Command::Serve { place, listen, accept_new } => serve::http(&place, listen, accept_new).await,
+        Command::Stdio { place, token, accept_new } => serve::stdio(&place, token, accept_new).await,
         Command::Init { place, output } => init::run(&place, output),
         Command::Check { place, schema, output } => check::run(&place, schema, output),
         Command::Explain { tool, caller, dry_run, arguments, place, output } => {
@@ -35,6 +36,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Token(TokenCommand::Mint { facts, ttl, place, output }) => {
             token::mint(&place, facts, &ttl, output).await
         }
+        Command::Upstream(command) => upstream::run(command).await,
         Command::Key(command) => key::run(command).await,
         Command::Task(command) => task::run(command).await,
         Command::Doctor { place, output } => doctor::run(&place, output).await,

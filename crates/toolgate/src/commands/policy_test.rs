@@ -20,7 +20,6 @@ use crate::{
     caller_facts::CallerFacts,
     cli::{Output, Place},
     ground::Ground,
-    raise,
 };
 
 #[derive(Debug, Deserialize)]
@@ -71,7 +70,7 @@ struct CallTest {
 
 pub fn run(place: &Place, files: Vec<PathBuf>, output: Output) -> CommandResult {
     let ground = Ground::of(place)?;
-    let gate = raise::gate(&ground.config)?;
+    let gate = ground.gate()?;
     let files = if files.is_empty() { beside(ground.config_path.as_deref())? } else { files };
     if files.is_empty() {
         return Err("there are no policy tests: name a file, or put *.test.toml beside the configuration".into());

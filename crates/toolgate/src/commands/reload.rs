@@ -1,4 +1,4 @@
-//! Hot reload: a changed file makes a new house; a wrong one leaves the old standing.
+//! Hot reload: a changed file or a changed upstream makes a new house; a wrong one leaves the old standing.
 
 use std::{
     collections::BTreeMap,
@@ -8,57 +8,126 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use tokio::sync::watch;
 use toolgate_spine::Spine;
 use toolgate_store::Store;
 
-use crate::{config, ground::Ground, raise};
+use crate::{Misuse, config, ground::Ground, raise, upstreams::Upstreams};
 
-/// How often files are looked at.
+/// How often files and upstreams are looked at.
 const EVERY: Duration = Duration::from_millis(250);
 
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Follows the configuration file and every file it names.
-pub async fn follow(mut ground: Ground, spine: Arc<Spine>, store: Store) {
-    let Some(path) = ground.config_path.clone() else { return };
-    let mut loaded = stamps(&ground);
-    let mut seen = loaded.clone();
-    loop {
-        tokio::time::sleep(EVERY).await;
-        let now = stamps(&ground);
-        // a file that still changes may be half written: it is read once it has kept still for one look
-        let settled = now == seen;
-        seen = now;
-        if !settled || seen == loaded {
-            continue;
+/// Keeps the house in step with the configuration, the lock, and what upstreams offer.
+pub struct Keeper {
+    pub ground: Ground,
+    pub spine: Arc<Spine>,
+    pub store: Store,
+    pub upstreams: Upstreams,
+    /// Accept the tools of an upstream that nobody has accepted anything of.
+    pub accept_new: bool,
+}
+
+impl Keeper {
+    /// Runs until told to stop; then ends the upstreams.
+    pub async fn keep(mut self, mut stopped: watch::Receiver<bool>) {
+        let mut loaded = stamps(&self.ground);
+        let mut seen = loaded.clone();
+        let mut offered = self.upstreams.revision();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                _ = stopped.wait_for(|stopped| *stopped) => break,
+            }
+            let now = stamps(&self.ground);
+            // a file that still changes may be half written: it is read once it has kept still for one look
+            let settled = now == seen;
+            seen = now;
+            if settled && seen != loaded {
+                self.reload().await;
+                // the new configuration may name other files
+                loaded = stamps(&self.ground);
+                seen = loaded.clone();
+                offered = self.upstreams.revision();
+            } else if self.upstreams.revision() != offered {
+                offered = self.upstreams.revision();
+                self.look_at_upstreams();
+                loaded = stamps(&self.ground);
+                seen = loaded.clone();
+            }
         }
-        loaded = seen.clone();
-        let raised =
-            config::load(Some(&path), std::env::vars()).map_err(|problem| problem.to_string()).and_then(|config| {
-                match raise::house(&config, &store) {
-                    Ok(house) => Ok((config, house)),
-                    Err(problem) => Err(problem.to_string()),
-                }
-            });
-        match raised {
-            Ok((config, house)) => {
-                if needs_restart(&ground.config, &config) {
+        self.upstreams.stop().await;
+    }
+
+    async fn reload(&mut self) {
+        let Some(path) = self.ground.config_path.clone() else { return };
+        let config = match config::load(Some(&path), std::env::vars()) {
+            Ok(config) => config,
+            Err(problem) => return kept(&problem.into()),
+        };
+        if let Err(problem) = self.upstreams.follow(&config).await {
+            return kept(&problem.into());
+        }
+        let old = std::mem::replace(&mut self.ground.config, config);
+        match self.raise() {
+            Ok(()) => {
+                if needs_restart(&old, &self.ground.config) {
                     tracing::warn!(
                         "the configuration changed in [server], [identity], [log] or the message [limits]: those parts need a restart"
                     );
                 }
-                ground.config = config;
-                // the new configuration may name other files
-                loaded = stamps(&ground);
-                seen = loaded.clone();
-                spine.replace(house);
                 tracing::info!(path = %path.display(), "the configuration was reloaded");
             }
             Err(problem) => {
-                tracing::error!(%problem, "the changed configuration is wrong; the old one stays in force");
+                self.ground.config = old;
+                kept(&problem);
             }
         }
     }
+
+    fn look_at_upstreams(&self) {
+        if self.accept_new
+            && let Err(problem) = self.accept()
+        {
+            tracing::error!(%problem, "new tools could not be accepted");
+        }
+        match self.raise() {
+            Ok(()) => tracing::info!("an upstream's tools changed"),
+            Err(problem) => {
+                tracing::error!(%problem, "an upstream's tools changed, and what they make is wrong; the old house stands")
+            }
+        }
+    }
+
+    fn accept(&self) -> Result<(), Misuse> {
+        let file = self.ground.lock_file();
+        let mut lock = file.read()?;
+        if self.upstreams.accept_new(&mut lock) {
+            file.write(&lock)?;
+        }
+        Ok(())
+    }
+
+    fn raise(&self) -> Result<(), Misuse> {
+        let lock = self.ground.lock_file().read()?;
+        for name in self.upstreams.names() {
+            let waiting = self.upstreams.waiting(name, &lock);
+            if waiting > 0 {
+                tracing::warn!(
+                    upstream = name,
+                    waiting,
+                    "tools wait to be accepted: toolgate upstream diff, toolgate upstream accept"
+                );
+            }
+        }
+        self.spine.replace(raise::house(&self.ground.config, &self.store, &lock, &self.upstreams)?);
+        Ok(())
+    }
+}
+
+fn kept(problem: &Misuse) {
+    tracing::error!(%problem, "the changed configuration is wrong; the old one stays in force");
 }
 
 fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
@@ -72,6 +141,9 @@ fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
 
 fn stamps(ground: &Ground) -> BTreeMap<PathBuf, Stamp> {
     let mut paths: Vec<PathBuf> = ground.config_path.iter().cloned().collect();
+    if !ground.config.upstreams.is_empty() {
+        paths.push(ground.lock_file().path().to_owned());
+    }
     for rules in &ground.config.rules {
         paths.push(rules.clone());
         paths.extend(raise::expand(rules).unwrap_or_default());

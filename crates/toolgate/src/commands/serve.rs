@@ -13,16 +13,17 @@ use toolgate_server::{
 use toolgate_spine::Spine;
 use toolgate_store::Store;
 
-use super::{reload, say};
+use super::{reload::Keeper, say};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::Place,
     config::{self, Config},
     ground::Ground,
     logging, raise,
+    upstreams::Upstreams,
 };
 
-pub async fn http(place: &Place, listen: Option<String>) -> CommandResult {
+pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> CommandResult {
     let mut ground = Ground::of(place)?;
     if let Some(listen) = listen {
         ground.config.server.listen = listen;
@@ -58,30 +59,31 @@ pub async fn http(place: &Place, listen: Option<String>) -> CommandResult {
     };
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
-    let following = tokio::spawn(reload::follow(ground, Arc::clone(&open.spine), open.store));
+    let keeping = Keeping::start(ground, open.spine, open.store, open.upstreams, accept_new);
     let shutdown = async {
         asked_to_stop().await;
         tracing::info!("stopping: calls under way may finish");
         stop.send_replace(true);
     };
     let served = site.serve(listener, shutdown, grace).await;
-    following.abort();
+    keeping.end().await;
     served?;
     Ok(Ending::Good)
 }
 
-pub async fn stdio(place: &Place, token: Option<String>) -> CommandResult {
+pub async fn stdio(place: &Place, token: Option<String>, accept_new: bool) -> CommandResult {
     let ground = Ground::of(place)?;
     logging::start(&ground.config.log)?;
     let (_stop, stopped) = watch::channel(false);
     let open = open(&ground, "stdio", stopped).await?;
     let body_bytes = ground.config.limits.body_bytes;
     let grace = Duration::from_secs(ground.config.server.grace_seconds);
-    let following = tokio::spawn(reload::follow(ground, Arc::clone(&open.spine), open.store.clone()));
+    let (spine, store) = (Arc::clone(&open.spine), open.store.clone());
+    let keeping = Keeping::start(ground, spine, store, open.upstreams, accept_new);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     toolgate_server::stdio::serve(&open.wire, token, input, output, body_bytes, grace).await?;
-    following.abort();
     open.spine.drain().await;
+    keeping.end().await;
     open.store.close().await;
     Ok(Ending::Good)
 }
@@ -105,14 +107,36 @@ struct Open {
     spine: Arc<Spine>,
     identity: Arc<Identity>,
     store: Store,
+    upstreams: Upstreams,
+}
+
+/// What keeps the house in step, until the last call has been answered: upstreams end after the calls they run.
+struct Keeping {
+    end: watch::Sender<bool>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Keeping {
+    fn start(ground: Ground, spine: Arc<Spine>, store: Store, upstreams: Upstreams, accept_new: bool) -> Self {
+        let (end, ended) = watch::channel(false);
+        let keeper = Keeper { ground, spine, store, upstreams, accept_new };
+        Self { end, task: tokio::spawn(keeper.keep(ended)) }
+    }
+
+    async fn end(self) {
+        self.end.send_replace(true);
+        let _ = self.task.await;
+    }
 }
 
 async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -> Result<Open, Misuse> {
     let config = &ground.config;
     // what is wrong with the configuration is said before anything is made on disk
-    raise::gate(config)?;
+    ground.gate()?;
     let store = ground.store().await?;
-    let spine = Spine::new(raise::house(config, &store)?);
+    let mut upstreams = Upstreams::default();
+    upstreams.follow(config).await?;
+    let spine = Spine::new(raise::house(config, &store, &ground.lock_file().read()?, &upstreams)?);
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
     let rows = Arc::new(store.clone());
@@ -120,7 +144,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
     let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
     let wire = Wire::new(Arc::clone(&spine), Arc::clone(&identity) as Arc<dyn Identify>, memory, wire_config);
-    Ok(Open { wire, spine, identity, store })
+    Ok(Open { wire, spine, identity, store, upstreams })
 }
 
 fn wire_config(

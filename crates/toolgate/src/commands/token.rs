@@ -8,7 +8,6 @@ use crate::{
     CommandResult, Ending, Misuse,
     cli::{FactArgs, Output, Place},
     ground::{self, Ground},
-    raise,
 };
 
 pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
@@ -29,7 +28,7 @@ pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> 
 /// An allowlist with a name that no tool has would quietly allow less than was meant.
 pub(super) fn known_tools(ground: &Ground, claims: &Claims) -> Result<(), Misuse> {
     let Some(allow) = &claims.allow else { return Ok(()) };
-    let gate = raise::gate(&ground.config)?;
+    let gate = ground.gate()?;
     match allow.iter().find(|name| gate.catalog().find(name).is_none()) {
         None => Ok(()),
         Some(name) => Err(format!("--allow: {}", gate.catalog().not_registered(name)).into()),

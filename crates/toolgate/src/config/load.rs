@@ -7,7 +7,7 @@ use std::{
 
 use toolgate_core::suggest::closest;
 
-use super::Config;
+use super::{Config, Upstream};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigProblem {
@@ -49,6 +49,7 @@ fn anchor(config: &mut Config, base: &Path) {
     config.identity.issuers.iter_mut().filter_map(|issuer| issuer.jwks_file.as_mut()).for_each(place);
     config.identity.key_file.iter_mut().for_each(place);
     config.identity.coordinator_token_file.iter_mut().for_each(place);
+    config.upstreams.iter_mut().flat_map(Upstream::paths).for_each(place);
 }
 
 fn overridden(config: Config, environment: impl Iterator<Item = (String, String)>) -> Result<Config, ConfigProblem> {

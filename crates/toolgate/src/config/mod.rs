@@ -2,6 +2,7 @@
 
 mod load;
 mod tools;
+mod upstreams;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use load::load;
 pub use tools::ToolConfig;
+pub use upstreams::{Given, Upstream};
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +34,9 @@ pub struct Config {
     pub packs: BTreeMap<String, Pack>,
     /// Facts about single tools, by name; they override the pack's.
     pub tools: BTreeMap<String, ToolConfig>,
+    /// MCP servers whose tools stand behind the gate.
+    #[serde(deserialize_with = "upstreams::checked")]
+    pub upstreams: Vec<Upstream>,
     pub log: Log,
 }
 
@@ -49,6 +54,7 @@ impl Default for Config {
             identity: Identity::default(),
             packs: BTreeMap::new(),
             tools: BTreeMap::new(),
+            upstreams: Vec::new(),
             log: Log::default(),
         }
     }

@@ -1,0 +1,75 @@
+//! What changed between two definitions, place by place.
+
+use super::canonical::{Json, Unreadable};
+
+/// The changes, in the order of the canonical form. None: the definitions have one digest.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diff {
+    pub changes: Vec<Change>,
+}
+
+/// One place. Absent before: added. Absent after: removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// JSON pointer, in the definition's own characters.
+    pub path: String,
+    /// Canonical JSON.
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// Compares two definitions. A new tool against `{}` shows all of it.
+pub fn diff(before: &str, after: &str) -> Result<Diff, Unreadable> {
+    let mut changes = Vec::new();
+    compare(&mut String::new(), &Json::read(before)?, &Json::read(after)?, &mut changes);
+    Ok(Diff { changes })
+}
+
+fn compare(path: &mut String, before: &Json, after: &Json, changes: &mut Vec<Change>) {
+    match (before, after) {
+        _ if before == after => {}
+        (Json::Object(before), Json::Object(after)) => {
+            let mut keys: Vec<&str> = before.iter().chain(after).map(|(key, _)| key.as_str()).collect();
+            keys.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
+            keys.dedup();
+            for key in keys {
+                let value = |of: &'_ [(String, Json)]| of.iter().position(|(name, _)| name == key);
+                let (old, new) =
+                    (value(before).and_then(|at| before.get(at)), value(after).and_then(|at| after.get(at)));
+                step(path, key, old.map(|(_, value)| value), new.map(|(_, value)| value), changes);
+            }
+        }
+        (Json::List(old), Json::List(new)) if old.len() == new.len() || !(plain(old) && plain(new)) => {
+            for index in 0..old.len().max(new.len()) {
+                step(path, &index.to_string(), old.get(index), new.get(index), changes);
+            }
+        }
+        _ => changes.push(change(path, Some(before), Some(after))),
+    }
+}
+
+fn step(path: &mut String, key: &str, before: Option<&Json>, after: Option<&Json>, changes: &mut Vec<Change>) {
+    let length = path.len();
+    push_key(path, key);
+    match (before, after) {
+        (Some(before), Some(after)) => compare(path, before, after, changes),
+        _ => changes.push(change(path, before, after)),
+    }
+    path.truncate(length);
+}
+
+/// One more step of a JSON pointer.
+pub(super) fn push_key(path: &mut String, key: &str) {
+    path.push('/');
+    path.push_str(&key.replace('~', "~0").replace('/', "~1"));
+}
+
+fn change(path: &str, before: Option<&Json>, after: Option<&Json>) -> Change {
+    let text = |json: &Json| json.canonical().as_str().to_owned();
+    Change { path: path.to_owned(), before: before.map(text), after: after.map(text) }
+}
+
+/// A list of words or numbers (`required`, `enum`) reads best whole when it grows or shrinks.
+fn plain(items: &[Json]) -> bool {
+    items.iter().all(|item| matches!(item, Json::Word(_) | Json::Text(_)))
+}

@@ -1,0 +1,109 @@
+//! A child process in a group of its own. INVARIANT: when this value goes, so does every process of the group.
+
+use std::{collections::BTreeMap, path::PathBuf, process::Stdio, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use crate::{SecretText, fault::Fault};
+
+/// What a program needs of our environment to run at all. Nothing else is handed down: secrets live there.
+const HANDED_DOWN: [&str; 12] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+];
+
+pub(super) struct Process {
+    child: Child,
+    group: Option<Pid>,
+}
+
+pub(super) struct Streams {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+}
+
+impl Process {
+    pub(super) fn start(
+        program: &str,
+        args: &[String],
+        env: &BTreeMap<String, SecretText>,
+        cwd: Option<&PathBuf>,
+    ) -> Result<(Self, Streams), Fault> {
+        let mut command = Command::new(program);
+        command.args(args).env_clear();
+        command.envs(HANDED_DOWN.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.envs(env.iter().map(|(name, value)| (name, value.reveal())));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true);
+        if let Some(cwd) = cwd {
+            command.current_dir(cwd);
+        }
+        let wrong = |fault: std::io::Error| match fault.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => {
+                Fault::Misconfigured { why: format!("program '{program}' can't be started ({fault})") }
+            }
+            _ => Fault::Unreachable { why: format!("program '{program}' does not start: {fault}") },
+        };
+        let mut child = command.spawn().map_err(wrong)?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let process = Self { child, group };
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(Fault::Unreachable { why: "its standard streams are missing".to_owned() });
+        };
+        Ok((process, Streams { stdin, stdout, stderr }))
+    }
+
+    pub(super) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits for the end of the program and ends what it left behind.
+    pub(super) async fn ended(&mut self) -> String {
+        let status = self.child.wait().await;
+        self.signal(Signal::KILL);
+        self.group = None;
+        match status {
+            Ok(status) => format!("its program ended: {status}"),
+            Err(fault) => format!("its program ended: {fault}"),
+        }
+    }
+
+    /// Waits for it to end by itself, asks it to, and ends it.
+    pub(super) async fn stop(mut self, farewell: Duration) {
+        if self.child.id().is_none() {
+            return;
+        }
+        for signal in [Signal::TERM, Signal::KILL] {
+            if tokio::time::timeout(farewell, self.ended()).await.is_ok() {
+                return;
+            }
+            self.signal(signal);
+        }
+        self.ended().await;
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}

@@ -1,0 +1,113 @@
+//! What the operator says about an upstream.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+
+/// One upstream: where it is, which of its tools are wanted, and how much one call may take.
+#[derive(Debug, Clone)]
+pub struct UpstreamConfig {
+    pub name: String,
+    pub transport: Transport,
+    /// Globs of tool names (`*`, `?`); none is all.
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    pub timeout_ms: u64,
+    /// Calls at the same time.
+    pub concurrency: usize,
+    /// Largest result of one call.
+    pub result_bytes: usize,
+    pub patience: Patience,
+}
+
+impl UpstreamConfig {
+    /// With defaults for everything but the name and the place.
+    pub fn new(name: &str, transport: Transport) -> Self {
+        Self {
+            name: name.to_owned(),
+            transport,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            timeout_ms: 30_000,
+            concurrency: 64,
+            result_bytes: 8 << 20,
+            patience: Patience::default(),
+        }
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    /// Longest message that is read at all: lists may be larger than one call's result.
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.result_bytes.saturating_add(64 << 10).max(4 << 20)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Transport {
+    /// A program that speaks over its standard streams. Of the gate's environment it gets what a program needs to run,
+    /// and `env`.
+    Child {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, SecretText>,
+        cwd: Option<PathBuf>,
+    },
+    Http {
+        url: String,
+        headers: Vec<(String, SecretText)>,
+    },
+}
+
+/// A value that is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretText(String);
+
+impl SecretText {
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// How long to bear with an upstream that misbehaves.
+#[derive(Debug, Clone)]
+pub struct Patience {
+    /// A child that does not answer `server/discover` by then is asked the older way as well.
+    pub probe: Duration,
+    /// From the start of a connection to its first list of tools.
+    pub connect: Duration,
+    /// Shortest and longest pause before connecting again.
+    pub reconnect: (Duration, Duration),
+    /// Failures in a row after which no more calls are let through.
+    pub failures: u32,
+    /// Pause until one call is let through again, as a trial.
+    pub trial_after: Duration,
+    /// Shortest time between two lists of tools.
+    pub relist: Duration,
+    /// For a child to end once its standard input is closed, and again once it was told to.
+    pub farewell: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            probe: Duration::from_secs(5),
+            connect: Duration::from_secs(60),
+            reconnect: (Duration::from_millis(200), Duration::from_secs(30)),
+            failures: 5,
+            trial_after: Duration::from_secs(10),
+            relist: Duration::from_secs(1),
+            farewell: Duration::from_millis(1500),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Finding out which era an upstream speaks: the newer is asked for first, the older is the fallback.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use serde::Deserialize;
+
+use crate::{
+    UpstreamConfig,
+    child::ChildLink,
+    config::Transport,
+    counts::Counts,
+    era::{self, Era, LEGACY, MODERN},
+    fault::{Fault, shortened},
+    http::HttpLink,
+    link::{Ask, Link},
+};
+
+/// An upstream that is ready for requests.
+pub(crate) struct Live {
+    pub(crate) link: Link,
+    pub(crate) era: Era,
+    pub(crate) has_tools: bool,
+    /// It says when its tools change.
+    pub(crate) tells_changes: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Greeting {
+    supported_versions: Option<Vec<String>>,
+    protocol_version: Option<String>,
+    capabilities: Capabilities,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Capabilities {
+    tools: Option<Tools>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Tools {
+    list_changed: bool,
+}
+
+/// What asking for the newer era came to.
+enum Probed {
+    Modern(Capabilities),
+    /// It does not know the newer era, or offers the older only.
+    Older,
+}
+
+pub(crate) async fn open(config: &UpstreamConfig, counts: &Arc<Counts>) -> Result<Live, Fault> {
+    let link = match &config.transport {
+        Transport::Child { .. } => Link::Child(ChildLink::start(config, Arc::clone(counts))?),
+        Transport::Http { .. } => Link::Http(HttpLink::new(config, Arc::clone(counts))?),
+    };
+    let (era, capabilities) = greet(&link, config.patience.probe).await?;
+    let tools = capabilities.tools;
+    let tells_changes = tools.as_ref().is_some_and(|tools| tools.list_changed);
+    Ok(Live { link, era, has_tools: tools.is_some(), tells_changes })
+}
+
+async fn greet(link: &Link, patience: Duration) -> Result<(Era, Capabilities), Fault> {
+    let discover = link.ask(Some(&Era::Modern), Ask { method: "server/discover", ..Ask::default() });
+    tokio::pin!(discover);
+    // over HTTP the status tells; only a child may be too old to answer at all
+    let first = match link {
+        Link::Child(_) => tokio::time::timeout(patience, &mut discover).await.ok(),
+        Link::Http(_) => Some((&mut discover).await),
+    };
+    if let Some(answer) = first {
+        return match probed(answer)? {
+            Probed::Modern(capabilities) => Ok((Era::Modern, capabilities)),
+            Probed::Older => initialize(link).await,
+        };
+    }
+    // Too old, or slow to start. Once `initialize` is sent its answer decides, whatever becomes of the first question.
+    let older = initialize(link);
+    tokio::pin!(older);
+    let mut late = None;
+    loop {
+        tokio::select! {
+            answer = &mut discover, if late.is_none() => late = Some(answer),
+            answer = &mut older => return match (answer, late.map(probed)) {
+                (Err(_), Some(Ok(Probed::Modern(capabilities)))) => Ok((Era::Modern, capabilities)),
+                (answer, _) => answer,
+            },
+        }
+    }
+}
+
+fn probed(answer: Result<Bytes, Fault>) -> Result<Probed, Fault> {
+    let versions = match answer {
+        Ok(result) => {
+            let Ok(greeting) = serde_json::from_slice::<Greeting>(&result) else { return Ok(Probed::Older) };
+            match greeting.supported_versions {
+                Some(versions) if versions.iter().any(|version| version == MODERN) => {
+                    return Ok(Probed::Modern(greeting.capabilities));
+                }
+                Some(versions) => versions,
+                // something that answers anything to everything
+                None => return Ok(Probed::Older),
+            }
+        }
+        Err(Fault::Refused { code: -32022, data, .. }) => {
+            #[derive(Deserialize)]
+            struct Data {
+                supported: Vec<String>,
+            }
+            let data = data.and_then(|data| serde_json::from_str::<Data>(&data).ok());
+            data.map(|data| data.supported).unwrap_or_default()
+        }
+        Err(Fault::Refused { code: code @ (-32020 | -32021), message, .. }) => {
+            return Err(Fault::protocol(format!("it refuses a plain request: {} ({code})", shortened(&message, 200))));
+        }
+        Err(Fault::Refused { .. } | Fault::Protocol { .. }) => return Ok(Probed::Older),
+        Err(Fault::Status { status, .. }) if status < 500 && !matches!(status, 300..=399 | 401 | 403 | 429) => {
+            return Ok(Probed::Older);
+        }
+        Err(fault) => return Err(fault),
+    };
+    if versions.iter().any(|version| LEGACY.contains(&version.as_str())) {
+        return Ok(Probed::Older);
+    }
+    let versions = shortened(&versions.join(", "), 200);
+    Err(Fault::protocol(format!("it offers only versions that are not known here: {versions}")))
+}
+
+async fn initialize(link: &Link) -> Result<(Era, Capabilities), Fault> {
+    let version = format!("\"protocolVersion\":\"{}\"", LEGACY.first().unwrap_or(&MODERN));
+    let client = format!("\"clientInfo\":{}", era::client_info());
+    let members = [version.as_str(), "\"capabilities\":{}", &client];
+    let result = link.ask(None, Ask { method: "initialize", members: &members, ..Ask::default() }).await?;
+    let greeting: Greeting = serde_json::from_slice(&result)
+        .map_err(|fault| Fault::protocol(format!("its answer to initialize can't be read ({fault})")))?;
+    let version = greeting.protocol_version.unwrap_or_default();
+    if !LEGACY.contains(&version.as_str()) {
+        let version = shortened(&version, 40);
+        return Err(Fault::protocol(format!("it wants version '{version}', which is not known here")));
+    }
+    let era = Era::Legacy(version);
+    link.notify(&era, "notifications/initialized").await?;
+    Ok((era, greeting.capabilities))
+}

@@ -1,0 +1,84 @@
+//! Server-sent events, as far as the protocol uses them: the data of each event, within a limit.
+
+use bytes::Bytes;
+
+use crate::fault::Fault;
+
+pub(super) struct Events {
+    most: usize,
+    line: Vec<u8>,
+    data: Vec<u8>,
+    /// The last byte was a carriage return, so a line feed after it ends nothing.
+    after_return: bool,
+}
+
+impl Events {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, line: Vec::new(), data: Vec::new(), after_return: false }
+    }
+
+    /// The data of every event that this piece completes.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<Bytes>, Fault> {
+        let mut whole = Vec::new();
+        let mut rest = piece;
+        if std::mem::take(&mut self.after_return) {
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
+            let (line, after) = rest.split_at(end);
+            self.keep(line)?;
+            rest = match after {
+                [b'\r', b'\n', after @ ..] => after,
+                [b'\r'] => {
+                    self.after_return = true;
+                    &[]
+                }
+                [_, after @ ..] => after,
+                [] => &[],
+            };
+            self.end_line(&mut whole);
+        }
+        self.keep(rest)?;
+        Ok(whole)
+    }
+
+    fn keep(&mut self, part: &[u8]) -> Result<(), Fault> {
+        if self.line.len() + self.data.len() + part.len() > self.most {
+            return Err(Fault::TooLarge { most: self.most });
+        }
+        self.line.extend_from_slice(part);
+        Ok(())
+    }
+
+    fn end_line(&mut self, whole: &mut Vec<Bytes>) {
+        if self.line.is_empty() {
+            if !self.data.is_empty() {
+                whole.push(std::mem::take(&mut self.data).into());
+            }
+            return;
+        }
+        if let Some(data) = self.line.strip_prefix(b"data:") {
+            if !self.data.is_empty() {
+                self.data.push(b'\n');
+            }
+            self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
+        }
+        self.line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_whole_however_they_are_cut() {
+        let text = b": hello\r\nevent: message\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nid: 3\ndata:x\n\n\rdata: y\r\rdata: never ended\n";
+        for size in 1..text.len() {
+            let mut events = Events::new(100);
+            let seen: Vec<Bytes> = text.chunks(size).flat_map(|piece| events.push(piece).unwrap()).collect();
+            assert_eq!(seen, ["{\"a\":\n1}", "x", "y"], "in pieces of {size}");
+        }
+        assert!(Events::new(10).push(b"data: 0123456789").is_err());
+    }
+}

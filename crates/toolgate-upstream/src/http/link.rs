@@ -1,0 +1,256 @@
+//! Talks to one server over HTTP. Nothing of a caller's own request goes along: only what the configuration says.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use reqwest::{
+    Client, Method, Response, StatusCode, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use tokio::sync::Notify;
+use toolgate_spine::Progress;
+
+use super::{body, events::Events};
+use crate::{
+    UpstreamConfig,
+    config::Transport,
+    counts::Counts,
+    era::Era,
+    fault::{Fault, shortened},
+    message::{self, Kind},
+};
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// A refusal's text is short; this much of it is read.
+const REFUSAL: usize = 64 << 10;
+
+#[derive(Clone)]
+pub(crate) struct HttpLink {
+    client: Client,
+    url: Url,
+    session: Arc<OnceLock<HeaderValue>>,
+    /// The session is gone.
+    ended: Arc<Notify>,
+    next: Arc<AtomicU64>,
+    counts: Arc<Counts>,
+    most: usize,
+}
+
+/// What a request's head says besides the credentials.
+#[derive(Default)]
+pub(crate) struct Head {
+    /// None before a version is agreed on.
+    pub(crate) era: Option<Era>,
+    /// Headers that repeat the body.
+    pub(crate) mirrored: Vec<(HeaderName, HeaderValue)>,
+    /// The other side is told, and not just hung up on, when nobody waits any more.
+    pub(crate) cancellable: bool,
+}
+
+impl HttpLink {
+    pub(crate) fn new(config: &UpstreamConfig, counts: Arc<Counts>) -> Result<Self, Fault> {
+        let wrong = |why: String| Fault::Misconfigured { why };
+        let Transport::Http { url, headers } = &config.transport else {
+            return Err(wrong("it has no url".to_owned()));
+        };
+        let url = Url::parse(url).map_err(|fault| wrong(format!("its url is not one ({fault})")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("its url is neither http nor https".to_owned()));
+        }
+        let mut own = HeaderMap::new();
+        for (name, value) in headers {
+            let key =
+                HeaderName::try_from(name.as_str()).map_err(|_| wrong(format!("header name '{name}' is not one")))?;
+            let value = HeaderValue::try_from(value.reveal());
+            let mut value = value.map_err(|_| wrong(format!("the value of header '{name}' can't be sent")))?;
+            value.set_sensitive(true);
+            own.append(key, value);
+        }
+        let client = Client::builder()
+            .default_headers(own)
+            .redirect(reqwest::redirect::Policy::none())
+            // a call is never made twice
+            .retry(reqwest::retry::never())
+            .connect_timeout(Duration::from_secs(10))
+            .tcp_nodelay(true)
+            .build()
+            .map_err(|fault| body::unsent_or_lost(&fault))?;
+        let most = config.message_bytes();
+        Ok(Self {
+            client,
+            url,
+            session: Arc::default(),
+            ended: Arc::default(),
+            next: Arc::new(AtomicU64::new(1)),
+            counts,
+            most,
+        })
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) async fn request(&self, id: u64, body: Bytes, head: Head, progress: &Progress) -> Result<Bytes, Fault> {
+        let told = head.cancellable && matches!(head.era, Some(Era::Legacy(_)));
+        let mut hung_up = HungUp { link: self, era: head.era.clone().filter(|_| told), id };
+        let answer = self.exchange(id, body, head, progress).await;
+        hung_up.era = None;
+        answer
+    }
+
+    async fn exchange(&self, id: u64, body: Bytes, head: Head, progress: &Progress) -> Result<Bytes, Fault> {
+        let mut response = self.post(body, &head).await?;
+        if head.era.is_none()
+            && let Some(session) = response.headers().get(SESSION)
+        {
+            let _ = self.session.set(session.clone());
+        }
+        if !body::is_events(&response)? {
+            let whole = body::whole(&mut response, self.most).await?;
+            return match message::read(&whole) {
+                Some(Kind::Answer(Some(given), answer)) if given == id => answer,
+                // an error before the id was read has none
+                Some(Kind::Answer(None, Err(fault))) => Err(fault),
+                Some(_) => Err(Fault::protocol("it answered another request than the one it was asked")),
+                None => Err(Fault::protocol("its answer is not a message")),
+            };
+        }
+        let mut events = Events::new(self.most);
+        while let Some(piece) = response.chunk().await.map_err(|fault| body::lost(&fault))? {
+            for data in events.push(&piece)? {
+                match message::read(&data) {
+                    Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
+                    other => self.take(other, &data, &head, Some((id, progress))).await,
+                }
+            }
+        }
+        Err(Fault::Lost { why: "it closed the stream".to_owned() })
+    }
+
+    /// Reads notifications until the stream ends: `body` opens one in the newer era, GET in the older.
+    pub(crate) async fn listen(&self, body: Option<Bytes>, head: Head) -> Result<(), Fault> {
+        let mut response = match body {
+            Some(body) => self.post(body, &head).await?,
+            None => self.send(Method::GET, None, &head).await?,
+        };
+        if !body::is_events(&response)? {
+            return Err(Fault::protocol("it gave no stream of events"));
+        }
+        let mut events = Events::new(self.most);
+        while let Some(piece) = response.chunk().await.map_err(|fault| body::lost(&fault))? {
+            for data in events.push(&piece)? {
+                self.take(message::read(&data), &data, &head, None).await;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn notify(&self, body: Bytes, head: Head) -> Result<(), Fault> {
+        self.post(body, &head).await.map(drop)
+    }
+
+    pub(crate) async fn session_ended(&self) -> String {
+        self.ended.notified().await;
+        "its session ended".to_owned()
+    }
+
+    /// Says goodbye to a session.
+    pub(crate) async fn close(&self, era: &Era) {
+        if self.session.get().is_some() {
+            let head = Head { era: Some(era.clone()), ..Head::default() };
+            let _ = tokio::time::timeout(Duration::from_secs(1), self.send(Method::DELETE, None, &head)).await;
+        }
+    }
+
+    /// Anything but the answer that is waited for.
+    async fn take(&self, message: Option<Kind<'_>>, data: &Bytes, head: &Head, asked: Option<(u64, &Progress)>) {
+        match message {
+            Some(Kind::Answer(..)) => self.counts.unmatched(),
+            Some(Kind::Request(id, method)) => {
+                let head = Head { era: head.era.clone(), ..Head::default() };
+                // waited for: a server that asks without end is read no faster than it is answered
+                let _ = self.post(message::answer(id, &method), &head).await;
+            }
+            Some(Kind::Notification(method, params)) => {
+                self.counts.notified(&method);
+                if let Some((asked, progress)) = asked
+                    && method == "notifications/progress"
+                    && let Some((id, note)) = message::progress(params)
+                    && id == asked
+                {
+                    progress.report(note);
+                }
+            }
+            None => self.counts.garbage(data),
+        }
+    }
+
+    async fn post(&self, body: Bytes, head: &Head) -> Result<Response, Fault> {
+        self.send(Method::POST, Some(body), head).await
+    }
+
+    async fn send(&self, method: Method, body: Option<Bytes>, head: &Head) -> Result<Response, Fault> {
+        let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
+        let mut request = self.client.request(method, self.url.clone()).header(ACCEPT, accepts);
+        if let Some(era) = &head.era {
+            request = request.header(VERSION, era.version());
+            if let Some(session) = self.session.get() {
+                request = request.header(SESSION, session);
+            }
+        }
+        for (name, value) in &head.mirrored {
+            request = request.header(name, value);
+        }
+        if let Some(body) = body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body);
+        }
+        let response = request.send().await.map_err(|fault| body::unsent_or_lost(&fault))?;
+        if response.status().is_success() { Ok(response) } else { Err(self.refused(response, head).await) }
+    }
+
+    async fn refused(&self, mut response: Response, head: &Head) -> Fault {
+        let status = response.status();
+        if status == StatusCode::NOT_FOUND && head.era.is_some() && self.session.get().is_some() {
+            self.ended.notify_one();
+            return Fault::SessionLost;
+        }
+        let text = body::whole(&mut response, REFUSAL).await.unwrap_or_default();
+        let detail = match message::read(&text) {
+            Some(Kind::Answer(_, Err(fault @ Fault::Refused { .. }))) if status.is_client_error() => {
+                if !matches!(status.as_u16(), 401 | 403) {
+                    return fault;
+                }
+                Some(fault.to_string())
+            }
+            Some(Kind::Answer(_, Err(Fault::Refused { message, .. }))) => Some(shortened(&message, 200)),
+            _ => None,
+        };
+        Fault::Status { status: status.as_u16(), detail }
+    }
+}
+
+/// A call under way. In the newer era hanging up is enough; in the older the server is told.
+struct HungUp<'a> {
+    link: &'a HttpLink,
+    era: Option<Era>,
+    id: u64,
+}
+
+impl Drop for HungUp<'_> {
+    fn drop(&mut self) {
+        let (Some(era), Ok(runtime)) = (self.era.take(), tokio::runtime::Handle::try_current()) else { return };
+        let (link, body) = (self.link.clone(), message::cancelled(self.id));
+        runtime.spawn(async move {
+            let head = Head { era: Some(era), ..Head::default() };
+            let _ = tokio::time::timeout(Duration::from_secs(5), link.notify(body, head)).await;
+        });
+    }
+}

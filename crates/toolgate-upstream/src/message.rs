@@ -1,0 +1,114 @@
+//! JSON-RPC messages: written as bytes, read as slices of what came.
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolgate_spine::ProgressNote;
+
+use crate::fault::{Fault, shortened};
+
+/// Anything the other side may send.
+#[derive(Deserialize)]
+pub(crate) struct Incoming<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    method: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// What it is.
+pub(crate) enum Kind<'a> {
+    /// An answer to a request of ours. `None` where no number says to which.
+    Answer(Option<u64>, Result<Bytes, Fault>),
+    /// A request of theirs: its id as it came.
+    Request(&'a str, String),
+    Notification(String, Option<&'a RawValue>),
+}
+
+/// `None` for what is no message at all.
+pub(crate) fn read(bytes: &Bytes) -> Option<Kind<'_>> {
+    let message: Incoming<'_> = serde_json::from_slice(bytes).ok()?;
+    if let Some(method) = message.method {
+        return Some(match message.id {
+            Some(id) => Kind::Request(id.get(), method.into_owned()),
+            None => Kind::Notification(method.into_owned(), message.params),
+        });
+    }
+    let id = message.id.and_then(|id| id.get().parse().ok());
+    match (message.result, message.error) {
+        (Some(result), None) => Some(Kind::Answer(id, Ok(bytes.slice_ref(result.get().as_bytes())))),
+        (None, Some(error)) => Some(Kind::Answer(id, Err(refusal(error)))),
+        _ => message.id.map(|_| {
+            Kind::Answer(id, Err(Fault::protocol("its answer has neither a result nor an error, or has both")))
+        }),
+    }
+}
+
+fn refusal(error: &RawValue) -> Fault {
+    #[derive(Deserialize)]
+    struct Error<'a> {
+        code: i64,
+        message: String,
+        #[serde(borrow)]
+        data: Option<&'a RawValue>,
+    }
+    match serde_json::from_str::<Error<'_>>(error.get()) {
+        Ok(error) => Fault::Refused {
+            code: error.code,
+            message: error.message,
+            data: error.data.map(|data| data.get().to_owned()),
+        },
+        Err(_) => Fault::protocol(format!("its error is not one of JSON-RPC: {}", shortened(error.get(), 200))),
+    }
+}
+
+/// The request's number and what it says of the progress.
+pub(crate) fn progress(params: Option<&RawValue>) -> Option<(u64, ProgressNote)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        progress_token: u64,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    }
+    let params: Params = serde_json::from_str(params?.get()).ok()?;
+    Some((
+        params.progress_token,
+        ProgressNote { progress: params.progress, total: params.total, message: params.message },
+    ))
+}
+
+/// `members` are those of `params`, each as `"key":value`.
+pub(crate) fn request(id: u64, method: &str, members: &[&str]) -> Bytes {
+    let params = members.iter().filter(|member| !member.is_empty()).copied().collect::<Vec<_>>().join(",");
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{params}}}}}").into()
+}
+
+pub(crate) fn notification(method: &str, members: &str) -> Bytes {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{{{members}}}}}").into()
+}
+
+pub(crate) fn cancelled(id: u64) -> Bytes {
+    notification("notifications/cancelled", &format!("\"requestId\":{id},\"reason\":\"the caller went away\""))
+}
+
+/// Our answer to a request of theirs: we are alive, and offer nothing else.
+pub(crate) fn answer(id: &str, method: &str) -> Bytes {
+    match method {
+        "ping" => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}").into(),
+        _ => format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"this client offers no such method\"}}}}"
+        )
+        .into(),
+    }
+}
+
+pub(crate) fn string(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}

@@ -1,0 +1,181 @@
+//! A gate over one upstream, which is the fixture server in one of its moods.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, value::RawValue};
+use tempfile::TempDir;
+use toolgate_core::{
+    Blueprint, Caller, Facts, Gate, Tool, ToolName,
+    tool::{Effect, Permission},
+};
+use toolgate_spine::{Call, House, LimitDefaults, Outcome, Progress, Spine};
+use toolgate_upstream::{SecretText, Transport, Upstream, UpstreamConfig};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Stdio,
+    Http,
+}
+
+/// Every transport in every era.
+pub const KINDS: [(Way, &str); 4] =
+    [(Way::Stdio, "modern"), (Way::Stdio, "legacy"), (Way::Http, "modern"), (Way::Http, "legacy")];
+
+pub struct Site {
+    pub upstream: Arc<Upstream>,
+    pub spine: Arc<Spine>,
+    pub fixture: Fixture,
+}
+
+/// The fixture's place, and its process where the upstream does not start it.
+pub struct Fixture {
+    directory: TempDir,
+    server: Option<Child>,
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        if let Some(server) = &mut self.server {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+impl Fixture {
+    fn log_file(&self) -> PathBuf {
+        self.directory.path().join("log")
+    }
+
+    /// Everything that reached the fixture.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    /// The messages that reached it, of one method.
+    pub fn messages(&self, method: &str) -> Vec<Value> {
+        let lines = self.log();
+        let bodies = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let messages = bodies.filter_map(|line| serde_json::from_str::<Value>(line["body"].as_str()?).ok());
+        messages.filter(|message| message["method"] == method).collect()
+    }
+
+    pub fn calls(&self, tool: &str) -> usize {
+        self.messages("tools/call").iter().filter(|call| call["params"]["name"] == tool).count()
+    }
+}
+
+/// The fixture and a configuration that leads to it.
+pub fn fixture(way: Way, era: &str, flags: &[&str]) -> (Fixture, UpstreamConfig) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/server.py");
+    let word = if way == Way::Stdio { "stdio" } else { "http" };
+    let args: Vec<String> = [script, word, era].iter().chain(flags).map(|arg| (*arg).to_owned()).collect();
+    let mut fixture = Fixture { directory: TempDir::new().unwrap(), server: None };
+    let log = fixture.log_file();
+    let transport = if way == Way::Stdio {
+        let env = BTreeMap::from([("FIXTURE_LOG".to_owned(), SecretText::new(log.to_str().unwrap()))]);
+        Transport::Child { command: "python3".to_owned(), args, env, cwd: None }
+    } else {
+        let mut command = Command::new("python3");
+        command.args(args).env("FIXTURE_LOG", log).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        fixture.server = Some(server);
+        let headers = vec![("Authorization".to_owned(), SecretText::new("Bearer the-gates-own"))];
+        Transport::Http { url: format!("http://127.0.0.1:{}/mcp", port.trim()), headers }
+    };
+    let mut config = UpstreamConfig::new("fix", transport);
+    config.timeout_ms = 10_000;
+    config.patience.reconnect = (Duration::from_millis(50), Duration::from_millis(500));
+    config.patience.farewell = Duration::from_millis(300);
+    config.patience.relist = Duration::from_millis(300);
+    (fixture, config)
+}
+
+impl Site {
+    pub async fn new(way: Way, era: &str, flags: &[&str]) -> Self {
+        Self::with(way, era, flags, |_| {}).await
+    }
+
+    pub async fn with(way: Way, era: &str, flags: &[&str], change: impl FnOnce(&mut UpstreamConfig)) -> Self {
+        let (fixture, mut config) = fixture(way, era, flags);
+        change(&mut config);
+        let upstream = Upstream::start(config);
+        upstream.ready(Duration::from_secs(20)).await.unwrap();
+        let spine = raise(&upstream);
+        Self { upstream, spine, fixture }
+    }
+
+    pub async fn outcome(&self, tool: &str, arguments: &str, progress: Progress) -> Outcome {
+        ask(&self.spine, tool, arguments, progress).await
+    }
+
+    /// The result's text, or the fault's.
+    pub async fn call(&self, tool: &str) -> String {
+        said(self.outcome(tool, "{}", Progress::default()).await)
+    }
+
+    /// Whether a plain call works.
+    pub async fn works(&self) -> bool {
+        self.call("echo").await.contains(r#""text": "echo""#)
+    }
+
+    /// Waits until a plain call works again.
+    pub async fn recovers(&self) {
+        within(10, "a call works again", async || self.works().await).await;
+    }
+}
+
+/// A gate that lets everybody call everything.
+pub fn raise(upstream: &Arc<Upstream>) -> Arc<Spine> {
+    let facts = Facts { permission: Permission::Unauthenticated, effect: Effect::Read, ..Facts::default() };
+    let tool = |definition: toolgate_upstream::Definition| {
+        let name = ToolName::new(&definition.name).unwrap();
+        let (wire_name, own_name) = (name.to_wire(), name.clone());
+        Tool { name, wire_name, own_name, source: "fix".into(), definition: definition.raw, facts: facts.clone() }
+    };
+    let tools = upstream.definitions().into_iter().map(tool).collect();
+    let gate = Gate::new(Blueprint { tools, page_size: 1000, ..Blueprint::default() }).unwrap();
+    let defaults = LimitDefaults { result_bytes: 64 << 20, ..LimitDefaults::default() };
+    Spine::new(House::new(gate, vec![upstream.clone()], defaults).unwrap())
+}
+
+pub async fn ask(spine: &Arc<Spine>, tool: &str, arguments: &str, progress: Progress) -> Outcome {
+    let arguments: Box<RawValue> = serde_json::from_str(arguments).unwrap();
+    let lang = spine.gate().lang();
+    let call = Call { name: tool, arguments: Some(&arguments), dry_run: false, lang, progress };
+    spine.call(&Arc::new(Caller::anonymous()), call).await
+}
+
+pub fn said(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Answered(result) => String::from_utf8(result.to_vec()).unwrap(),
+        Outcome::Unavailable { message, .. } => message,
+        Outcome::Refused { code, .. } => format!("refused: {code}"),
+        Outcome::Unknown => "unknown".to_owned(),
+        _ => "something else".to_owned(),
+    }
+}
+
+/// Waits until something is so.
+pub async fn within(seconds: u64, what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < Duration::from_secs(seconds), "not within {seconds} s: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A process that is there and not merely waiting to be reaped.
+pub fn is_alive(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
+}

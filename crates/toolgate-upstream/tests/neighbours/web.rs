@@ -1,0 +1,145 @@
+//! What only goes wrong over HTTP.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use toolgate_spine::Progress;
+use toolgate_upstream::{Fault, Transport, Upstream, UpstreamConfig};
+
+use crate::site::{Site, Way, fixture, said, within};
+
+#[tokio::test]
+async fn errors_of_the_server_are_counted_and_calls_are_kept_from_it_for_a_while() {
+    for era in ["modern", "legacy"] {
+        let site = Site::with(Way::Http, era, &[], |config| {
+            config.patience.failures = 3;
+            config.patience.trial_after = Duration::from_millis(500);
+        })
+        .await;
+        for _ in 0..3 {
+            let text = site.call("error500").await;
+            assert!(
+                text.contains("upstream 'fix' answered with HTTP status 500") && text.contains("its log"),
+                "{text}"
+            );
+        }
+        let text = site.call("echo").await;
+        assert!(text.contains("failed 3 times in a row"), "{text}");
+        assert_eq!(site.fixture.calls("error500"), 3, "never sent twice");
+        site.recovers().await;
+        site.upstream.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_an_error_and_the_call_is_not_made_again() {
+    for era in ["modern", "legacy"] {
+        let site = Site::new(Way::Http, era, &[]).await;
+        let text = site.call("cut").await;
+        assert!(text.contains("upstream 'fix' broke off before its answer"), "{text}");
+        assert_eq!(site.fixture.calls("cut"), 1);
+        assert!(site.works().await);
+        let text = site.call("crash").await;
+        assert!(text.contains("upstream 'fix' broke off before its answer"), "{text}");
+        let text = site.call("echo").await;
+        assert!(text.contains("upstream 'fix' can't be reached") && text.contains("check that it runs"), "{text}");
+        site.upstream.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn results_past_the_limit_are_errors_and_what_else_comes_on_a_stream_is_passed_over() {
+    let site = Site::with(Way::Http, "modern", &[], |config| config.result_bytes = 100_000).await;
+    for size in [200_000, 9_000_000] {
+        let text = said(site.outcome("huge", &format!("{{\"size\":{size}}}"), Progress::default()).await);
+        assert!(text.contains("upstream 'fix' answered with more than 100000 bytes"), "{text}");
+    }
+    assert!(site.call("wrong").await.contains(r#""text": "wrong""#));
+    assert!(site.call("garbage").await.contains(r#""text": "garbage""#));
+    assert!(site.call("flood").await.contains(r#""text": "flood""#));
+    assert!(site.call("both").await.contains("does not speak the protocol"));
+    assert!(site.works().await);
+    site.upstream.stop().await;
+}
+
+#[tokio::test]
+async fn a_lost_session_is_opened_again_and_the_call_is_left_to_the_caller() {
+    let site = Site::new(Way::Http, "legacy", &[]).await;
+    site.call("forget").await;
+    let text = site.call("echo").await;
+    assert!(text.contains("no longer knows its session") && text.contains("was not run"), "{text}");
+    assert_eq!(site.fixture.calls("echo"), 1);
+    site.recovers().await;
+    assert_eq!(site.upstream.status().connections, 2);
+    site.upstream.stop().await;
+    assert!(site.fixture.log().contains("DELETE"), "the session is given back");
+}
+
+#[tokio::test]
+async fn the_newer_era_repeats_the_body_in_headers_and_the_older_names_its_session() {
+    let site = Site::new(Way::Http, "modern", &[]).await;
+    site.outcome("mirrored", r#"{"region":"Köln"}"#, Progress::default()).await;
+    let headers = head_of(&site, "tools/call");
+    assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
+    assert_eq!((&headers["mcp-method"], &headers["mcp-name"]), (&"tools/call".into(), &"mirrored".into()));
+    assert_eq!(headers["mcp-param-region"], "=?base64?S8O2bG4=?=");
+    assert!(headers.get("mcp-session-id").is_none());
+    site.upstream.stop().await;
+
+    let site = Site::new(Way::Http, "legacy", &[]).await;
+    site.call("echo").await;
+    let headers = head_of(&site, "tools/call");
+    assert_eq!(headers["mcp-protocol-version"], "2025-11-25");
+    assert_eq!(headers["mcp-session-id"], "s0");
+    assert!(headers.get("mcp-method").is_none());
+    assert_eq!(site.fixture.messages("notifications/initialized").len(), 1);
+    site.upstream.stop().await;
+}
+
+fn head_of(site: &Site, method: &str) -> Value {
+    let log = site.fixture.log();
+    let line = log.lines().find(|line| line.contains(method)).unwrap();
+    serde_json::from_str::<Value>(line).unwrap()["headers"].clone()
+}
+
+async fn never_ready(flags: &[&str], change: impl FnOnce(&mut UpstreamConfig)) -> String {
+    let (fixture, mut config) = fixture(Way::Http, "modern", flags);
+    change(&mut config);
+    let upstream = Upstream::start(config);
+    let fault = upstream.ready(Duration::from_millis(700)).await.unwrap_err();
+    upstream.stop().await;
+    assert!(!fixture.log().contains("elsewhere"));
+    fault.about("fix")
+}
+
+#[tokio::test]
+async fn an_upstream_that_never_gets_ready_says_why() {
+    let text = never_ready(&["redirect"], |_| {}).await;
+    assert!(text.contains("HTTP status 307") && text.contains("redirects are not followed"), "{text}");
+    let text = never_ready(&["unauthorized"], |_| {}).await;
+    assert!(text.contains("HTTP status 401") && text.contains("credentials"), "{text}");
+    let text = never_ready(&["html"], |_| {}).await;
+    assert!(text.contains("neither JSON nor events but 'text/html'"), "{text}");
+    let to = |url: &'static str| {
+        move |config: &mut UpstreamConfig| {
+            config.transport = Transport::Http { url: url.to_owned(), headers: Vec::new() };
+        }
+    };
+    let text = never_ready(&[], to("http://127.0.0.1:1/mcp")).await;
+    assert!(text.contains("upstream 'fix' can't be reached"), "{text}");
+    let text = never_ready(&[], to("file:///etc/hosts")).await;
+    assert!(text.contains("neither http nor https"), "{text}");
+}
+
+#[tokio::test]
+async fn an_address_that_speaks_no_tls_is_unreachable() {
+    let (_fixture, mut config) = fixture(Way::Http, "modern", &[]);
+    let Transport::Http { url, .. } = &mut config.transport else { panic!() };
+    *url = url.replace("http:", "https:");
+    let upstream = Upstream::start(config);
+    within(5, "the handshake fails", async || {
+        matches!(upstream.ready(Duration::from_millis(50)).await, Err(Fault::Unreachable { .. }))
+    })
+    .await;
+    upstream.stop().await;
+}

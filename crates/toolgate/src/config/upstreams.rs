@@ -1,0 +1,160 @@
+//! `[[upstreams]]`: MCP servers whose tools stand behind the gate, each a command to start or an address to call.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+/// One MCP server: either `command` or `url`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Upstream {
+    /// Short name, in logs and errors: of a-z, 0-9, - and _; its own among the upstreams.
+    pub name: String,
+    /// Put before every name of its tools.
+    #[serde(default)]
+    pub prefix: String,
+    /// The program to start; it speaks MCP on its standard input and output.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// The program's arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// The program's variables: NAME = "text", { env = "VARIABLE" } or { file = "path" }.
+    #[serde(default)]
+    pub env: BTreeMap<String, Given>,
+    /// The folder the program is started in, relative to this file.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
+    /// The MCP address of a server that runs already.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Headers of every request to it: NAME = "text", { env = "VARIABLE" } or { file = "path" }.
+    #[serde(default)]
+    pub headers: BTreeMap<String, Given>,
+    /// Patterns like "read_*": only tools whose own name matches one. Absent: all.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Patterns of tools to leave out; they win over `include`.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Milliseconds of a call, where the tool's facts do not say.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+    /// Calls at the same time.
+    #[serde(default)]
+    pub concurrency: Option<u64>,
+    /// false: not connected, its tools are not there.
+    #[serde(default = "on")]
+    pub enabled: bool,
+}
+
+/// A value, or where it is read from: secrets need not stand in the configuration.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected text, { env = \"VARIABLE\" } or { file = \"path\" }")]
+pub enum Given {
+    /// The text itself.
+    Text(String),
+    Env(FromEnv),
+    File(FromFile),
+}
+
+/// Read from a variable of Toolgate's own environment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FromEnv {
+    pub env: String,
+}
+
+/// Read from a file, relative to the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FromFile {
+    pub file: PathBuf,
+}
+
+/// Text may be a secret, so it is never shown in logs.
+impl fmt::Debug for Given {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(_) => out.write_str("Text(…)"),
+            Self::Env(from) => from.fmt(out),
+            Self::File(from) => from.fmt(out),
+        }
+    }
+}
+
+impl Upstream {
+    /// Every path, to be made relative to the file it stands in.
+    pub fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let files = self.env.values_mut().chain(self.headers.values_mut()).filter_map(|given| match given {
+            Given::File(from) => Some(&mut from.file),
+            _ => None,
+        });
+        self.cwd.iter_mut().chain(files)
+    }
+
+    fn problem(&self) -> Option<String> {
+        let name = &self.name;
+        if !is_name(name) {
+            return Some(format!("the upstream name '{name}' is not of a-z, 0-9, - and _, 64 at most"));
+        }
+        let has_command_keys = !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some();
+        let what = match (&self.command, &self.url) {
+            (Some(_), Some(_)) => "has both command and url; keep one",
+            (None, None) => "has neither command nor url; give it one",
+            (Some(command), None) if command.trim().is_empty() => "has an empty command; name a program",
+            (Some(_), None) if !self.headers.is_empty() => "has headers, which are for url; a command takes env",
+            (None, Some(_)) if has_command_keys => "has args, env or cwd, which are for command; a url takes headers",
+            (None, Some(url)) if !is_address(url) => "has a url that is not https://… or http://…",
+            _ if self.env.keys().any(|name| name.is_empty() || name.contains(['=', '\0'])) => {
+                "has a variable whose name is empty or has = in it"
+            }
+            _ if self.headers.keys().any(|name| !is_header(name)) => "has a header whose name is no header's",
+            _ if self.timeout_ms == Some(0) || self.concurrency == Some(0) => {
+                "has 0 as timeout_ms or concurrency; leave it out or give it more"
+            }
+            _ => return None,
+        };
+        Some(format!("the upstream '{name}' {what}"))
+    }
+}
+
+/// Whether an upstream can be called this.
+pub fn is_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.len() <= 64 && name.bytes().all(fits)
+}
+
+/// Upstreams, refused as one where one is wrong.
+pub fn checked<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Upstream>, D::Error> {
+    let upstreams = Vec::<Upstream>::deserialize(from)?;
+    let mut names = BTreeSet::new();
+    for upstream in &upstreams {
+        if let Some(problem) = upstream.problem() {
+            return Err(D::Error::custom(problem));
+        }
+        if !names.insert(&upstream.name) {
+            return Err(D::Error::custom(format!("two upstreams are named '{}'; rename one", upstream.name)));
+        }
+    }
+    Ok(upstreams)
+}
+
+fn is_address(url: &str) -> bool {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(char::is_whitespace))
+}
+
+fn is_header(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(fits)
+}
+
+fn on() -> bool {
+    true
+}
