@@ -50,3 +50,5 @@ mod routes;
 mod shutdown;
 #[path = "command/stdio.rs"]
 mod stdio;
+#[path = "command/upstreams.rs"]
+mod upstreams;

@@ -26,10 +26,12 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
                 .config_path
                 .map_or_else(|| "the built-in configuration".to_owned(), |path| path.display().to_string());
             let (tools, rules) = (gate.catalog().len(), gate.rulebook().rules().len());
+            let upstreams = ground.config.upstreams.len();
+            let counted = if upstreams == 0 { String::new() } else { format!(", {upstreams} upstreams") };
             print(
                 output,
-                &json!({"good": true, "configuration": file, "tools": tools, "rules": rules}),
-                &format!("{file} is good: {tools} tools, {rules} rules\n"),
+                &json!({"good": true, "configuration": file, "tools": tools, "rules": rules, "upstreams": upstreams}),
+                &format!("{file} is good: {tools} tools, {rules} rules{counted}\n"),
             )?;
             Ok(Ending::Good)
         }
