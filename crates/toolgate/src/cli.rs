@@ -114,6 +114,24 @@ pub enum Command {
     /// Tasks that agents run under.
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Turn a client's MCP servers into upstreams of toolgate.toml, secrets moved out.
+    Import {
+        /// The file of Claude Desktop, Claude Code, Cursor, VS Code or Windsurf.
+        file: PathBuf,
+        /// Write the configuration and the secrets. Without it they are only shown, secrets never.
+        #[arg(long)]
+        write: bool,
+        /// Put each server's name before its tools' names.
+        #[arg(long)]
+        prefix: bool,
+        /// Overwrite secret files that hold something else.
+        #[arg(long, requires = "write")]
+        force: bool,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Look for what would keep Toolgate from working here.
     Doctor {
         #[command(flatten)]

@@ -28,6 +28,8 @@ mod files;
 mod front_door;
 #[path = "command/hidden.rs"]
 mod hidden;
+#[path = "command/import.rs"]
+mod import;
 #[path = "command/limits.rs"]
 mod limits;
 #[path = "command/list_changed.rs"]

@@ -1,12 +1,15 @@
 //! One file for each command.
 
 mod check;
+mod client_file;
 mod doctor;
 mod explain;
+mod import;
 mod init;
 mod key;
 mod matrix;
 mod policy_test;
+mod put_file;
 mod reload;
 mod serve;
 mod task;
@@ -39,6 +42,9 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Upstream(command) => upstream::run(command).await,
         Command::Key(command) => key::run(command).await,
         Command::Task(command) => task::run(command).await,
+        Command::Import { file, write, prefix, force, place, output } => {
+            import::run(&place, &file, import::Wish { write, prefix, force }, output)
+        }
         Command::Doctor { place, output } => doctor::run(&place, output).await,
     }
 }

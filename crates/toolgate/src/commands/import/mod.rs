@@ -1,0 +1,88 @@
+//! `import`: a client's MCP servers as upstreams, secrets moved out into files of their own.
+
+mod render;
+pub mod secret;
+mod servers;
+mod translate;
+mod values;
+mod variable;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::{client_file, print, say};
+use crate::{
+    CommandResult, Ending, Misuse,
+    cli::{Output, Place},
+    config::Config,
+};
+
+/// How the import is to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish {
+    pub write: bool,
+    pub prefix: bool,
+    pub force: bool,
+}
+
+pub fn run(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
+    let shown = file.display().to_string();
+    let text = client_file::read(file)?.ok_or_else(|| format!("{shown} is not there; name the client's file"))?;
+    let (_, text) = client_file::without_mark(&text);
+    let servers = servers::of(file, &client_file::object(file, text)?)?;
+    let config = place.config.clone().unwrap_or_else(|| PathBuf::from("toolgate.toml"));
+    let secrets = place.data.join("secrets");
+    let imported = translate::all(&shown, servers, &referred(&config, &secrets)?, wish.prefix)?;
+    toml::from_str::<Config>(&render::upstreams(&imported.upstreams))
+        .map_err(|fault| format!("{shown} can't be imported: {}; mend that server there", fault.message()))?;
+    let toml = render::upstreams(&imported.shown());
+    let written = if wish.write { Some(write::all(&config, &secrets, &imported, wish.force)?) } else { None };
+    let files: Vec<_> =
+        imported.secrets.iter().map(|secret| secrets.join(&secret.name).display().to_string()).collect();
+    if output.json {
+        let value = json!({
+            "file": shown,
+            "upstreams": imported.shown(),
+            "secrets": files,
+            "notes": imported.notes,
+            "toml": toml,
+            "written": written.as_ref().map(|_| config.display().to_string()),
+            "added": written,
+        });
+        print(output, &value, "")?;
+        return Ok(Ending::Good);
+    }
+    for note in &imported.notes {
+        eprintln!("{}: {}", note.server, note.what);
+    }
+    match written {
+        None => {
+            say(&toml)?;
+            if !files.is_empty() {
+                eprintln!("not written yet, --write does it: {} and the secrets {}", config.display(), files.join(" "));
+            }
+        }
+        Some(added) => {
+            let mut text = format!("Added to {}: {}\n", config.display(), listed(&added));
+            if !files.is_empty() {
+                text.push_str(&format!("Secrets are in: {}\n", files.join(" ")));
+                text.push_str(&format!("They also still stand in {shown}.\n"));
+            }
+            text.push_str("Next: toolgate check, toolgate connect CLIENT\n");
+            say(&text)?;
+        }
+    }
+    Ok(Ending::Good)
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing, all of it is there already".to_owned() } else { names.join(" ") }
+}
+
+/// The secrets' folder as the configuration names it: paths there are relative to the configuration.
+fn referred(config: &Path, secrets: &Path) -> Result<PathBuf, Misuse> {
+    let beside = config.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+    Ok(if beside { secrets.to_owned() } else { std::path::absolute(secrets)? })
+}
