@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -132,6 +132,8 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Point a client at Toolgate: shows the change, keeps a backup, and takes it back with --undo.
+    Connect(Box<ConnectArgs>),
     /// Look for what would keep Toolgate from working here.
     Doctor {
         #[command(flatten)]
@@ -139,6 +141,47 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct ConnectArgs {
+    pub client: Client,
+    /// Show the change without making it.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Put the client's file back as it was.
+    #[arg(long, conflicts_with_all = ["url", "token", "stdio"])]
+    pub undo: bool,
+    /// With --undo: also where the file was changed since.
+    #[arg(long, requires = "undo")]
+    pub force: bool,
+    /// The client's file, instead of the usual one.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The MCP address, instead of the configured one.
+    #[arg(long, conflicts_with = "stdio")]
+    pub url: Option<String>,
+    /// The token the client is to show; it is written into the client's file.
+    #[arg(long)]
+    pub token: Option<String>,
+    /// Let the client start Toolgate itself, on standard input and output.
+    #[arg(long)]
+    pub stdio: bool,
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A client whose file we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Client {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    #[value(name = "vscode")]
+    VsCode,
+    Windsurf,
 }
 
 #[derive(Debug, Clone, Copy, Args)]

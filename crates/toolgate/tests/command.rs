@@ -18,6 +18,8 @@ mod challenge;
 mod combination;
 #[path = "command/configuration.rs"]
 mod configuration;
+#[path = "command/connect.rs"]
+mod connect;
 #[path = "command/credentials.rs"]
 mod credentials;
 #[path = "command/every_tool.rs"]

@@ -2,6 +2,7 @@
 
 mod check;
 mod client_file;
+mod connect;
 mod doctor;
 mod explain;
 mod import;
@@ -45,6 +46,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Import { file, write, prefix, force, place, output } => {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)
         }
+        Command::Connect(wish) => connect::run(&wish),
         Command::Doctor { place, output } => doctor::run(&place, output).await,
     }
 }
