@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
 use toolgate_core::Denial;
-use toolgate_spine::{Call, Outcome, Progress, ToolAnswer};
+use toolgate_spine::{Call, Outcome, Progress};
 
 use crate::{
     era::Version,
@@ -86,13 +86,13 @@ impl Render<'_> {
     pub(crate) fn outcome(&self, outcome: Outcome, statuses: bool) -> Result<[Bytes; 3], Refusal> {
         match outcome {
             Outcome::Answered(result) => self.result(&result),
-            Outcome::Denied { denial, needs_identity, missing_scopes, .. } => {
+            Outcome::Denied { tool, denial, needs_identity, missing_scopes } => {
                 if let Some(refusal) = self.challenge(&denial, needs_identity, &missing_scopes).filter(|_| statuses) {
                     return Err(refusal);
                 }
-                self.result(&denied(&denial))
+                self.result(&self.inner.spine.denied(&tool, &denial))
             }
-            Outcome::NeedsApproval { denial, .. } => self.result(&denied(&denial)),
+            Outcome::NeedsApproval { tool, denial } => self.result(&self.inner.spine.denied(&tool, &denial)),
             Outcome::Refused { answer, .. } => self.result(&answer.into_bytes()),
             // Unknown and hidden tools take this one branch, so that nobody can tell them apart.
             Outcome::Unknown => Err(Refusal::params(format!("Unknown tool: {}", shortened(self.name))).over_ok()),
@@ -121,9 +121,4 @@ impl Render<'_> {
         let refusal = Refusal::new(status, code, denial.message.clone());
         Some(refusal.with_data(serde_json::to_string(denial).ok()).with_challenge(header))
     }
-}
-
-/// A denial is a result that models read, not a protocol fault.
-fn denied(denial: &Denial) -> Bytes {
-    ToolAnswer::failure(denial, &denial.message).into_bytes()
 }

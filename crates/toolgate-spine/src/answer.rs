@@ -34,6 +34,11 @@ impl ToolAnswer {
         Self::parts(text, None::<()>, false)
     }
 
+    /// A failed call, for people alone.
+    pub(crate) fn error(text: &str) -> Self {
+        Self::parts(text, None::<()>, true)
+    }
+
     /// Structured content, repeated as JSON in the text block.
     pub fn structured(value: &impl Serialize, is_error: bool) -> Result<Self, serde_json::Error> {
         let text = serde_json::to_string(value)?;

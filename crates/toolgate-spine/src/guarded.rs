@@ -131,7 +131,8 @@ impl Decided {
         let answer = worded.unwrap_or_else(|| {
             let place = if fault.path.is_empty() { "the arguments".to_owned() } else { format!("'{}'", fault.path) };
             let message = format!("Invalid arguments for tool '{}': {} at {place}.", self.tool.wire_name, fault.message);
-            ToolAnswer::failure(
+            self.house.failure(
+                &self.tool,
                 &serde_json::json!({"code": "invalid_arguments", "message": message, "rule": "input_schema", "path": fault.path}),
                 &message,
             )
@@ -154,7 +155,7 @@ impl Decided {
         Box::new(Outcome::Refused {
             tool: Arc::clone(&self.tool),
             code,
-            answer: ToolAnswer::failure(&denial, &denial.message),
+            answer: self.house.failure(&self.tool, &denial, &denial.message),
         })
     }
 }

@@ -6,11 +6,12 @@ use std::{
 };
 
 use jsonschema::{PatternOptions, Validator};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, value::to_raw_value};
 use tokio::sync::Semaphore;
 use toolgate_core::{Gate, GateProblem, Tool};
 
-use crate::{ToolSource, bounds, limits::Limit};
+use crate::{ToolAnswer, ToolSource, bounds, limits::Limit};
 
 /// A gate and what stands behind it.
 pub struct House {
@@ -38,6 +39,8 @@ impl Default for LimitDefaults {
 pub(crate) struct Guard {
     pub(crate) schema: Value,
     validator: OnceLock<Option<Validator>>,
+    output_schema: Option<Value>,
+    output_validator: OnceLock<Option<Validator>>,
     pub(crate) concurrency: Option<Semaphore>,
     pub(crate) rate: Option<Limit>,
 }
@@ -69,6 +72,20 @@ impl House {
         &self.gate
     }
 
+    /// A refusal as a result: for programs in `structuredContent` where the tool's output schema has room for it, else in
+    /// `_meta`.
+    pub(crate) fn failure(&self, tool: &Tool, value: &impl Serialize, text: &str) -> ToolAnswer {
+        let json = serde_json::to_value(value).unwrap_or_default();
+        if self.guard(tool).is_none_or(|guard| guard.admits(&json)) {
+            return ToolAnswer::failure(&json, text);
+        }
+        let plain = ToolAnswer::error(text);
+        match to_raw_value(&json) {
+            Ok(raw) => plain.with_meta("toolgate/denial", &raw),
+            Err(_) => plain,
+        }
+    }
+
     pub(crate) fn guard(&self, tool: &Tool) -> Option<&Arc<Guard>> {
         self.guards.get(tool.name.as_str())
     }
@@ -91,6 +108,8 @@ impl Guard {
         Ok(Self {
             schema,
             validator: OnceLock::new(),
+            output_schema: definition.get_mut("outputSchema").map(Value::take).filter(Value::is_object),
+            output_validator: OnceLock::new(),
             concurrency: limits
                 .concurrency
                 .map(|most| Semaphore::new(usize::try_from(most).unwrap_or(usize::MAX >> 4))),
@@ -98,23 +117,31 @@ impl Guard {
         })
     }
 
+    /// Whether the tool's own output schema has room for this. A client may check it on failures too, and then drop what
+    /// does not fit.
+    fn admits(&self, value: &Value) -> bool {
+        let Some(schema) = &self.output_schema else { return true };
+        let validator = self.output_validator.get_or_init(|| {
+            let bounded = bounds::check_schema(schema).is_ok() && outside_reference(schema).is_none();
+            bounded.then(|| options().build(schema).ok()).flatten()
+        });
+        validator.as_ref().is_some_and(|validator| validator.is_valid(value))
+    }
+
     /// `None` where the schema does not compile: such a tool refuses every call rather than run unchecked.
     pub(crate) fn validator(&self) -> Option<&Validator> {
-        self.validator
-            .get_or_init(|| {
-                jsonschema::options()
-                    // linear time, so that a pattern can't be made to run for ever
-                    .with_pattern_options(PatternOptions::regex())
-                    .build(&self.schema)
-                    .ok()
-            })
-            .as_ref()
+        self.validator.get_or_init(|| options().build(&self.schema).ok()).as_ref()
     }
 
     /// Whether the schema itself declares a top-level argument.
     pub(crate) fn declares(&self, argument: &str) -> bool {
         self.schema.get("properties").is_some_and(|properties| properties.get(argument).is_some())
     }
+}
+
+/// Patterns in linear time, so that one can't be made to run for ever.
+fn options() -> jsonschema::ValidationOptions<'static> {
+    jsonschema::options().with_pattern_options(PatternOptions::regex())
 }
 
 fn outside_reference(schema: &Value) -> Option<&str> {

@@ -101,6 +101,11 @@ impl Spine {
         &self.recorder
     }
 
+    /// A rule's no as a result that a model reads.
+    pub fn denied(&self, tool: &Tool, denial: &Denial) -> Bytes {
+        self.house.load().failure(tool, denial, &denial.message).into_bytes()
+    }
+
     /// Waits until no call with an effect is under way.
     pub async fn drain(&self) {
         self.running.close();
@@ -185,7 +190,7 @@ impl Spine {
     ) -> Outcome {
         let refused = |code: &'static str, message: String| {
             let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
-            Outcome::Refused { tool: Arc::clone(tool), code, answer: ToolAnswer::failure(&denial, &denial.message) }
+            Outcome::Refused { tool: Arc::clone(tool), code, answer: house.failure(tool, &denial, &denial.message) }
         };
         let most = tool.facts.limits.result_bytes.unwrap_or(house.defaults.result_bytes);
         match result {
