@@ -16,6 +16,7 @@ mod serve;
 mod task;
 mod token;
 mod upstream;
+mod visible;
 
 use std::io::Write;
 

@@ -328,3 +328,11 @@ fn a_client_that_starts_it_is_answered() {
     good(Ran::of(&mut command));
     assert!(home.path(".toolgate/toolgate.db").exists(), "it works where it was connected, not where it was started");
 }
+
+#[test]
+fn a_comment_can_not_steer_the_terminal() {
+    let home = home("{} // \u{1b}[2J\u{202e}\n");
+    let ran = good(connect(&home, &[]));
+    assert!(ran.out.contains("// \\u{1b}[2J\\u{202e}") && !ran.out.contains('\u{1b}'), "{}", ran.out);
+    assert!(read(&home, "mcp.json").contains("// \u{1b}[2J\u{202e}\n"), "the file keeps it");
+}

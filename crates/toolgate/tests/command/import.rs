@@ -312,3 +312,13 @@ fn text_that_would_break_out_of_the_configuration_stays_text() {
     assert_eq!(upstream["args"][1].as_str(), Some("\0\u{7f}"));
     assert_eq!(upstream["env"]["A\"B\nC"].as_str(), Some("]]\n#"));
 }
+
+#[test]
+fn a_name_can_not_steer_the_terminal() {
+    let home =
+        home("mcp.json", r#"{"mcpServers": {"a\u001b[2J": {"command": "a", "\u202ex": 1}, "a-2j": {"command": "b"}}}"#);
+    refused(&home, &["import", "mcp.json"], &["'a\\u{1b}[2J' and 'a-2j'"]);
+    home.write("mcp.json", r#"{"mcpServers": {"a\u001b[2J": {"command": "a", "\u202ex": 1}}}"#);
+    let ran = home.run(&["import", "mcp.json"]);
+    assert!(ran.err.contains("a\\u{1b}[2J: left out: '\\u{202e}x'"), "{ran:?}");
+}

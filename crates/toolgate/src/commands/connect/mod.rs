@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use super::{client_file, print, put_file};
+use super::{client_file, print, put_file, visible::visible};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{ConnectArgs, Output},
@@ -34,7 +34,12 @@ struct Change<'c> {
     next: &'static str,
 }
 
+/// A file's text is whatever it says, so it is shown with care.
 pub fn run(wish: &ConnectArgs) -> CommandResult {
+    connect(wish).map_err(|problem| visible(&problem.to_string()).into())
+}
+
+fn connect(wish: &ConnectArgs) -> CommandResult {
     let place = clients::place(wish.client, wish.file.as_deref())?;
     if wish.undo {
         return undo::run(wish, &place);
@@ -91,7 +96,7 @@ impl Change<'_> {
     fn told(&self, dry_run: bool, changed: bool, output: Output) -> CommandResult {
         let shown = self.path.display().to_string();
         let diff = diff::unified(&shown, self.before, self.after);
-        let diff = masked::masked(&diff, &[self.before, self.after.unwrap_or("")], self.token);
+        let diff = visible(&masked::masked(&diff, &[self.before, self.after.unwrap_or("")], self.token));
         let text = match (changed, dry_run) {
             (false, _) => format!("{shown} is as wanted already\n"),
             (true, true) => format!("{diff}\ndry run: nothing was changed\n"),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{client_file, print, say};
+use super::{client_file, print, say, visible::visible};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
@@ -27,7 +27,12 @@ pub struct Wish {
     pub force: bool,
 }
 
+/// Names and keys are whatever the file says, so they are shown with care.
 pub fn run(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
+    import(place, file, wish, output).map_err(|problem| visible(&problem.to_string()).into())
+}
+
+fn import(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
     let shown = file.display().to_string();
     let text = client_file::read(file)?.ok_or_else(|| format!("{shown} is not there; name the client's file"))?;
     let (_, text) = client_file::without_mark(&text);
@@ -55,7 +60,7 @@ pub fn run(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandRes
         return Ok(Ending::Good);
     }
     for note in &imported.notes {
-        eprintln!("{}: {}", note.server, note.what);
+        eprintln!("{}", visible(&format!("{}: {}", note.server, note.what)));
     }
     match written {
         None => {
