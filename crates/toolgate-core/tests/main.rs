@@ -7,6 +7,7 @@ mod fixtures;
 mod help;
 mod lists;
 mod never_widens;
+mod pin;
 mod properties;
 mod reference;
 mod rule_arguments;

@@ -109,7 +109,9 @@ impl Json {
                 members.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
                 let twice = members.iter().zip(members.iter().skip(1)).find(|(one, other)| one.0 == other.0);
                 match twice {
-                    Some(((key, _), _)) => Err(Unreadable::Twice(super::visible(key))),
+                    Some(((key, _), _)) => {
+                        Err(Unreadable::Twice(super::visible(&key.chars().take(60).collect::<String>())))
+                    }
                     None => Ok(Self::Object(members)),
                 }
             }

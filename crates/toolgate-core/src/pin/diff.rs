@@ -1,5 +1,7 @@
 //! What changed between two definitions, place by place.
 
+use std::collections::BTreeMap;
+
 use super::canonical::{Json, Unreadable};
 
 /// The changes, in the order of the canonical form. None: the definitions have one digest.
@@ -29,14 +31,12 @@ fn compare(path: &mut String, before: &Json, after: &Json, changes: &mut Vec<Cha
     match (before, after) {
         _ if before == after => {}
         (Json::Object(before), Json::Object(after)) => {
-            let mut keys: Vec<&str> = before.iter().chain(after).map(|(key, _)| key.as_str()).collect();
+            let (old, new) = (by_key(before), by_key(after));
+            let mut keys: Vec<&str> = old.keys().chain(new.keys()).copied().collect();
             keys.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
             keys.dedup();
             for key in keys {
-                let value = |of: &'_ [(String, Json)]| of.iter().position(|(name, _)| name == key);
-                let (old, new) =
-                    (value(before).and_then(|at| before.get(at)), value(after).and_then(|at| after.get(at)));
-                step(path, key, old.map(|(_, value)| value), new.map(|(_, value)| value), changes);
+                step(path, key, old.get(key).copied(), new.get(key).copied(), changes);
             }
         }
         (Json::List(old), Json::List(new)) if old.len() == new.len() || !(plain(old) && plain(new)) => {
@@ -56,6 +56,10 @@ fn step(path: &mut String, key: &str, before: Option<&Json>, after: Option<&Json
         _ => changes.push(change(path, before, after)),
     }
     path.truncate(length);
+}
+
+fn by_key(members: &[(String, Json)]) -> BTreeMap<&str, &Json> {
+    members.iter().map(|(key, value)| (key.as_str(), value)).collect()
 }
 
 /// One more step of a JSON pointer.

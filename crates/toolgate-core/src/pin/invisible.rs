@@ -118,6 +118,9 @@ const NAMES: &[(char, &str)] = &[
 
 /// The kind of a character that is not seen; none of one that is.
 pub fn unseen(c: char) -> Option<Unseen> {
+    if matches!(c, ' '..='~') {
+        return None;
+    }
     let code = u32::from(c);
     if code & 0xfffe == 0xfffe {
         return Some(Unseen::NonCharacter);

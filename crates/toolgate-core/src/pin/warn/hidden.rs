@@ -28,6 +28,7 @@ fn suspicious(c: char, kind: Unseen, before: Option<char>, after: Option<char>) 
         (Unseen::Bidi, _) => Some(WarningKind::Bidi),
         // An emoji's own: one selector behind a symbol, a joiner between two.
         (Unseen::VariationSelector, '\u{fe0e}' | '\u{fe0f}') if before.is_some_and(is_symbol) => None,
+        (Unseen::VariationSelector, '\u{fe0f}') if after == Some(KEYCAP) => None,
         (Unseen::ZeroWidth, '\u{200d}') if next_to(|c| is_symbol(c) || c == '\u{fe0f}') => None,
         // Persian and the scripts of India spell with joiners.
         (Unseen::ZeroWidth, '\u{200c}' | '\u{200d}') if next_to(joins) => None,
@@ -35,10 +36,13 @@ fn suspicious(c: char, kind: Unseen, before: Option<char>, after: Option<char>) 
     }
 }
 
+/// Encloses the digit before it.
+const KEYCAP: char = '\u{20e3}';
+
 fn is_symbol(c: char) -> bool {
-    matches!(u32::from(c), 0xa9 | 0xae | 0x203c..=0x2bff | 0x3030 | 0x303d | 0x3297 | 0x3299 | 0x1f000..=0x1faff)
-        && unseen(c).is_none()
-        || matches!(c, '0'..='9' | '#' | '*')
+    let symbol =
+        matches!(u32::from(c), 0xa9 | 0xae | 0x203c..=0x2bff | 0x3030 | 0x303d | 0x3297 | 0x3299 | 0x1f000..=0x1faff);
+    symbol && unseen(c).is_none()
 }
 
 fn joins(c: char) -> bool {
