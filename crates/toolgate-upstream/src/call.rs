@@ -15,7 +15,7 @@ impl Inner {
     ) -> Result<ToolAnswer, Fault> {
         let Some(live) = self.live.load_full() else { return Err(self.absent()) };
         let definitions = self.definitions.load_full();
-        let Some(definition) = definitions.iter().find(|definition| definition.name == tool) else {
+        let Some(definition) = definitions.find(tool) else {
             return Err(Fault::NoSuchTool { tool: shortened(tool, 140) });
         };
         let most = self.config.concurrency.max(1);
@@ -56,8 +56,7 @@ impl Inner {
         match &*self.state.borrow() {
             State::Starting | State::Up => Fault::Starting,
             State::Stopped => Fault::Stopped,
-            State::Down(fault @ (Fault::Down { .. } | Fault::Misconfigured { .. })) => fault.clone(),
-            State::Down(fault) => Fault::Down { why: fault.to_string() },
+            State::Down(fault) => fault.clone(),
         }
     }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Definition, Fault, State,
     backoff::Backoff,
+    definition::Known,
     handshake::{self, Live},
     listing,
     upstream::Inner,
@@ -41,8 +42,10 @@ async fn connect_for_ever(inner: &Inner, stop: &CancellationToken) {
                 }
                 Fault::Down { why }
             }
+            // no call was under way, so there is no doubt about one
+            Ok(Err(Fault::Lost { why })) => Fault::Down { why },
             Ok(Err(fault)) => fault,
-            Err(_) => Fault::TimedOut(patience.connect),
+            Err(_) => Fault::Down { why: format!("it did not get ready within {} ms", patience.connect.as_millis()) },
         };
         let pause = backoff.pause();
         let upstream = &inner.config.name;
@@ -119,12 +122,12 @@ async fn listen(inner: &Inner, live: &Live) {
 fn publish(inner: &Inner, definitions: Vec<Definition>) {
     let same = {
         let known = inner.definitions.load();
-        let digests = |all: &[Definition]| all.iter().map(|one| one.digest.clone()).collect::<Vec<_>>();
         // nothing was known before the first list, not even that there is none
-        *inner.changes.borrow() > 0 && digests(&known) == digests(&definitions)
+        *inner.changes.borrow() > 0
+            && known.all().iter().map(|one| &one.digest).eq(definitions.iter().map(|one| &one.digest))
     };
     if !same {
-        inner.definitions.store(Arc::new(definitions));
+        inner.definitions.store(Arc::new(Known::new(definitions)));
         inner.changes.send_modify(|changes| *changes += 1);
     }
 }

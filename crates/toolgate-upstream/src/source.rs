@@ -20,7 +20,7 @@ impl ToolSource for Upstream {
             definition: RawValue::to_owned(&definition.raw),
             facts: Facts::default(),
         };
-        self.inner.definitions.load().iter().map(offer).collect()
+        self.inner.definitions.load().all().iter().map(offer).collect()
     }
 
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {

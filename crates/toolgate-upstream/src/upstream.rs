@@ -15,7 +15,9 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{Definition, Fault, UpstreamConfig, breaker::Breaker, counts::Counts, handshake::Live, keeper};
+use crate::{
+    Definition, Fault, UpstreamConfig, breaker::Breaker, counts::Counts, definition::Known, handshake::Live, keeper,
+};
 
 /// An MCP server behind the gate. Dropped without [`Upstream::stop`], it ends all the same, only not in step.
 pub struct Upstream {
@@ -28,7 +30,7 @@ pub struct Upstream {
 pub(crate) struct Inner {
     pub(crate) config: UpstreamConfig,
     pub(crate) live: ArcSwapOption<Live>,
-    pub(crate) definitions: ArcSwap<Vec<Definition>>,
+    pub(crate) definitions: ArcSwap<Known>,
     pub(crate) changes: watch::Sender<u64>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) counts: Arc<Counts>,
@@ -105,7 +107,7 @@ impl Upstream {
 
     /// The tools last heard of, in the upstream's order; kept while it is away.
     pub fn definitions(&self) -> Vec<Definition> {
-        self.inner.definitions.load().as_ref().clone()
+        self.inner.definitions.load().all().to_vec()
     }
 
     /// A number that grows whenever the definitions are others than before.
@@ -121,7 +123,7 @@ impl Upstream {
         Status {
             state: inner.state.borrow().clone(),
             version: live.as_ref().map(|live| live.era.version().to_owned()),
-            tools: inner.definitions.load().len(),
+            tools: inner.definitions.load().all().len(),
             connections: count(&inner.connections),
             calls_under_way: concurrency.saturating_sub(inner.slots.available_permits()),
             resting: inner.breaker.is_open(),

@@ -116,7 +116,7 @@ async fn an_upstream_that_never_gets_ready_says_why() {
     assert!(text.contains("wants version '1999-01-01'"), "{text}");
     let text =
         never_ready(&["hang_list"], "legacy", |config| config.patience.connect = Duration::from_millis(700)).await;
-    assert!(text.contains("did not answer within 700 ms"), "{text}");
+    assert!(text.contains("is not connected (it did not get ready within 700 ms)"), "{text}");
     let text = never_ready(&[], "modern", |config| {
         let Transport::Child { command, .. } = &mut config.transport else { return };
         *command = "no-such-program-anywhere".to_owned();

@@ -34,7 +34,8 @@ impl Keeper {
     pub async fn keep(mut self, mut stopped: watch::Receiver<bool>) {
         let mut loaded = stamps(&self.ground);
         let mut seen = loaded.clone();
-        let mut offered = self.upstreams.revision();
+        // the first house was raised before any upstream had answered, whether or not one has by now
+        let mut offered = vec![0; self.upstreams.revision().len()];
         loop {
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}

@@ -52,7 +52,8 @@ pub async fn run(command: UpstreamCommand) -> CommandResult {
             let choice = if all { Choice::All } else { Choice::Named(&names) };
             let acceptance = lock.accept(&name, choice, &upstreams::named(&seen.offered));
             file.write(&lock)?;
-            let mut text = String::new();
+            // what is accepted is what was shown
+            let mut text = seen.difference();
             for (what, tools) in [
                 ("accepted", &acceptance.added),
                 ("accepted as changed", &acceptance.changed),
@@ -138,11 +139,15 @@ impl Look {
                         text.push_str(&indented(&difference.render()));
                     }
                 }
-                (State::New, Some(now)) => text.push_str(&indented(&visible(now.raw.get()))),
+                (State::New, Some(now)) => {
+                    if let Ok(whole) = pin::diff("{}", now.raw.get()) {
+                        text.push_str(&indented(&whole.render()));
+                    }
+                }
                 (State::Unusable { reason }, _) => text.push_str(&indented(reason)),
                 _ => {}
             }
-            for warning in now.map(|now| warnings(now)).unwrap_or_default() {
+            for warning in now.map(warnings).unwrap_or_default() {
                 text.push_str(&format!("    look: {warning}\n"));
             }
         }
@@ -154,7 +159,7 @@ impl Look {
             .judged
             .iter()
             .map(|judged| {
-                let warnings = self.definition(&judged.name).map(|now| warnings(now)).unwrap_or_default();
+                let warnings = self.definition(&judged.name).map(warnings).unwrap_or_default();
                 json!({"name": judged.name, "state": word(&judged.state),
                     "warnings": warnings})
             })
