@@ -66,3 +66,24 @@ async fn calls_under_way_fail_when_the_upstream_is_stopped() {
     let (text, ()) = tokio::join!(site.call("hang"), stop);
     assert!(text.contains("upstream 'fix' broke off") && text.contains("it was stopped"), "{text}");
 }
+
+#[tokio::test]
+async fn neither_descriptors_nor_tasks_are_left_behind() {
+    let descriptors =
+        || std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    // the streams of this very child, since other tests run beside this one
+    let streams = |child: u32| (0..3).map(move |fd| std::fs::read_link(format!("/proc/{child}/fd/{fd}")).unwrap());
+    let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    for era in ["modern", "legacy"] {
+        let site = Site::new(Way::Stdio, era, &[]).await;
+        let shared: Vec<_> = streams(site.upstream.status().process.unwrap()).collect();
+        assert!(descriptors().any(|link| shared.contains(&link)));
+        site.call("crash").await;
+        site.recovers().await;
+        site.upstream.stop().await;
+        let left: Vec<_> = descriptors().filter(|link| shared.contains(link)).collect();
+        assert!(left.is_empty(), "{era}: {left:?} of {shared:?}");
+    }
+    let alive = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    within(2, "all tasks are over", async || alive() <= before).await;
+}

@@ -50,6 +50,12 @@ impl Drop for Fixture {
 }
 
 impl Fixture {
+    /// From the next list on, these are the tools.
+    pub fn define(&self, definitions: &[String]) {
+        let file = self.log_file().with_extension("definitions");
+        std::fs::write(file, definitions.join("\n")).unwrap();
+    }
+
     fn log_file(&self) -> PathBuf {
         self.directory.path().join("log")
     }
