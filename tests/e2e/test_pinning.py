@@ -103,3 +103,21 @@ def test_accept_new_takes_the_first_tools_of_a_server_and_no_later_change(home):
     finally:
         process.terminate()
         process.wait(timeout=10)
+
+
+def test_a_tool_whose_schema_can_not_be_used_is_left_out_and_the_others_stay(home):
+    """One reference to somewhere else in one definition must not take down the rest."""
+    server = SERVER.read_text().replace('{"type": "string"}', '{"$ref": "https://elsewhere.example/word"}')
+    (home / "server.py").write_text(server)
+    config = (home / "toolgate.toml").read_text()
+    config += config.replace('"words"', '"broken"').replace(str(SERVER), str(home / "server.py")) + 'prefix = "broken_"\n'
+    (home / "toolgate.toml").write_text(config)
+    gate = Gate(data=home / "data")
+    gate.command("upstream", "accept", "words", "--all")
+    gate.command("upstream", "accept", "broken", "--all")
+    with serving(home / "data") as gate:
+        place, alice = Place(gate, "http"), Caller(token=gate.mint("--user", "alice"))
+        until(place, alice, lambda names: names == ["lookup"])
+        broken, works = client().ask(place, alice, [Call("broken_lookup", {"word": "x"}), Call("lookup", {"word": "x"})])
+        assert broken.message.endswith("Unknown tool: broken_lookup")
+        assert works.text == "looked up x"

@@ -91,6 +91,11 @@ impl House {
     }
 }
 
+/// Whether a house could hold this tool. One that is foreign is left out rather than let down all the others.
+pub fn check_tool(tool: &Tool) -> Result<(), HouseProblem> {
+    Guard::of(tool).map(drop)
+}
+
 impl Guard {
     fn of(tool: &Tool) -> Result<Self, HouseProblem> {
         let refused = |reason: String| HouseProblem::Schema { tool: tool.name.to_string(), reason };

@@ -17,7 +17,7 @@ pub use answer::{Progress, ProgressNote, ToolAnswer};
 pub use bounds::{SchemaTooLarge, check_schema};
 pub use decided::{Call, Decided};
 pub use guarded::{ArgumentFault, Guarded};
-pub use house::{House, HouseProblem, LimitDefaults};
+pub use house::{House, HouseProblem, LimitDefaults, check_tool};
 pub use recorded::{Counters, Recorded, Recorder};
 pub use source::{SourceFault, ToolOffer, ToolSource};
 pub use spine::{Outcome, Spine};

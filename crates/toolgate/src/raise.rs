@@ -7,7 +7,7 @@ use toolgate_core::{
     tool::BadToolName,
 };
 use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, todo::TodoPack};
-use toolgate_spine::{House, HouseProblem, LimitDefaults, ToolOffer, ToolSource};
+use toolgate_spine::{House, HouseProblem, LimitDefaults, ToolOffer, ToolSource, check_tool};
 use toolgate_store::Store;
 
 use crate::{
@@ -60,7 +60,14 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
             return Err(RaiseProblem::UpstreamNamedAsPack { name: pinned.upstream.clone() });
         }
         for offer in &pinned.registered {
-            tools.push(registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?);
+            let tool = registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?;
+            match check_tool(&tool) {
+                Ok(()) => tools.push(tool),
+                Err(problem) => {
+                    tracing::warn!(upstream = pinned.upstream, "a tool is left out: {problem}");
+                    absent.push(tool);
+                }
+            }
         }
         for offer in &pinned.absent {
             absent.push(registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?);

@@ -32,7 +32,12 @@ fn upstreams_are_read_and_counted() {
     let home = Home::with(GOOD);
     assert_eq!(home.json(&["check"])["upstreams"], 2);
     assert!(home.run(&["check"]).out.ends_with(", 2 upstreams\n"));
-    home.serve();
+    let refused = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.code, Some(2), "a secret that is not there is said before anything is served");
+    assert!(
+        refused.err.contains("the upstream 'files' takes 'FROM' from the variable VARIABLE, which is not set"),
+        "{refused:?}"
+    );
     let without = Home::with("[packs.todo]\n");
     assert_eq!(without.json(&["check"])["upstreams"], 0);
     assert!(!without.run(&["check"]).out.contains("upstream"));
