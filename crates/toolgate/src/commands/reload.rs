@@ -19,12 +19,17 @@ const EVERY: Duration = Duration::from_millis(250);
 
 type Stamp = Option<(SystemTime, u64)>;
 
+/// Every file a house is raised from, as it was when looked at.
+pub type Stamps = BTreeMap<PathBuf, Stamp>;
+
 /// Keeps the house in step with the configuration, the lock, and what upstreams offer.
 pub struct Keeper {
     pub ground: Ground,
     pub spine: Arc<Spine>,
     pub store: Store,
     pub upstreams: Upstreams,
+    /// The files as they were before the first house was raised from them.
+    pub loaded: Stamps,
     /// Accept the tools of an upstream that nobody has accepted anything of.
     pub accept_new: bool,
 }
@@ -32,7 +37,7 @@ pub struct Keeper {
 impl Keeper {
     /// Runs until told to stop; then ends the upstreams.
     pub async fn keep(mut self, mut stopped: watch::Receiver<bool>) {
-        let mut loaded = stamps(&self.ground);
+        let mut loaded = std::mem::take(&mut self.loaded);
         let mut seen = loaded.clone();
         // the first house was raised before any upstream had answered, whether or not one has by now
         let mut offered = vec![0; self.upstreams.revision().len()];
@@ -47,15 +52,19 @@ impl Keeper {
             seen = now;
             if settled && seen != loaded {
                 self.reload().await;
-                // the new configuration may name other files
+                // the new configuration may name other files; of the others, what counts is how they were before they were
+                // read, so that a change made meanwhile is not missed
                 loaded = stamps(&self.ground);
+                for (path, stamp) in &mut loaded {
+                    if let Some(before) = seen.get(path) {
+                        *stamp = *before;
+                    }
+                }
                 seen = loaded.clone();
                 offered = self.upstreams.revision();
             } else if self.upstreams.revision() != offered {
                 offered = self.upstreams.revision();
                 self.look_at_upstreams();
-                loaded = stamps(&self.ground);
-                seen = loaded.clone();
             }
         }
         self.upstreams.stop().await;
@@ -140,7 +149,7 @@ fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
     served(old) != served(new) || read(old) != read(new) || old.identity != new.identity || old.log != new.log
 }
 
-fn stamps(ground: &Ground) -> BTreeMap<PathBuf, Stamp> {
+pub fn stamps(ground: &Ground) -> Stamps {
     let mut paths: Vec<PathBuf> = ground.config_path.iter().cloned().collect();
     if !ground.config.upstreams.is_empty() {
         paths.push(ground.lock_file().path().to_owned());

@@ -13,7 +13,10 @@ use toolgate_server::{
 use toolgate_spine::Spine;
 use toolgate_store::Store;
 
-use super::{reload::Keeper, say};
+use super::{
+    reload::{Keeper, Stamps, stamps},
+    say,
+};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::Place,
@@ -59,7 +62,8 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     };
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
-    let keeping = Keeping::start(ground, open.spine, open.store, open.upstreams, accept_new);
+    let Open { spine, store, upstreams, loaded, .. } = open;
+    let keeping = Keeping::start(Keeper { ground, spine, store, upstreams, loaded, accept_new });
     let shutdown = async {
         asked_to_stop().await;
         tracing::info!("stopping: calls under way may finish");
@@ -79,12 +83,14 @@ pub async fn stdio(place: &Place, token: Option<String>, accept_new: bool) -> Co
     let body_bytes = ground.config.limits.body_bytes;
     let grace = Duration::from_secs(ground.config.server.grace_seconds);
     let (spine, store) = (Arc::clone(&open.spine), open.store.clone());
-    let keeping = Keeping::start(ground, spine, store, open.upstreams, accept_new);
+    let Open { wire, upstreams, loaded, .. } = open;
+    let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, accept_new };
+    let keeping = Keeping::start(keeper);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    toolgate_server::stdio::serve(&open.wire, token, input, output, body_bytes, grace).await?;
-    open.spine.drain().await;
+    toolgate_server::stdio::serve(&wire, token, input, output, body_bytes, grace).await?;
+    spine.drain().await;
     keeping.end().await;
-    open.store.close().await;
+    store.close().await;
     Ok(Ending::Good)
 }
 
@@ -108,6 +114,7 @@ struct Open {
     identity: Arc<Identity>,
     store: Store,
     upstreams: Upstreams,
+    loaded: Stamps,
 }
 
 /// What keeps the house in step, until the last call has been answered: upstreams end after the calls they run.
@@ -117,9 +124,8 @@ struct Keeping {
 }
 
 impl Keeping {
-    fn start(ground: Ground, spine: Arc<Spine>, store: Store, upstreams: Upstreams, accept_new: bool) -> Self {
+    fn start(keeper: Keeper) -> Self {
         let (end, ended) = watch::channel(false);
-        let keeper = Keeper { ground, spine, store, upstreams, accept_new };
         Self { end, task: tokio::spawn(keeper.keep(ended)) }
     }
 
@@ -132,6 +138,7 @@ impl Keeping {
 async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -> Result<Open, Misuse> {
     let config = &ground.config;
     // what is wrong with the configuration is said before anything is made on disk
+    let loaded = stamps(ground);
     ground.gate()?;
     let store = ground.store().await?;
     let mut upstreams = Upstreams::default();
@@ -144,7 +151,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
     let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
     let wire = Wire::new(Arc::clone(&spine), Arc::clone(&identity) as Arc<dyn Identify>, memory, wire_config);
-    Ok(Open { wire, spine, identity, store, upstreams })
+    Ok(Open { wire, spine, identity, store, upstreams, loaded })
 }
 
 fn wire_config(
