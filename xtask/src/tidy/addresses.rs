@@ -1,26 +1,12 @@
-//! Nothing of one machine is in the repository: no home directory, no package registry's address.
+//! Nothing of one machine is in the repository: no home directory, no address that packages were fetched from.
 
 use super::{Breach, Source};
 
 /// Put together here so that this file does not break its own rule.
-const DIRECTORIES: [&str; 4] =
-    [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
+const DIRECTORIES: [&str; 3] = [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/")];
 
-/// The public registries, and the settings that name any other.
-const REGISTRIES: [&str; 9] = [
-    concat!("registry.", "npmjs.org"),
-    concat!("registry.", "yarnpkg.com"),
-    concat!("files.", "pythonhosted.org"),
-    concat!("pypi.", "org/simple"),
-    concat!("index.", "crates.io"),
-    concat!("static.", "crates.io"),
-    concat!("index", "-url"),
-    concat!("registry", "=http"),
-    concat!("registry", " = \"http"),
-];
-
-/// The one source that may stand in `Cargo.lock`; it names crates.io, not where it was read from.
-const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// What `Cargo.lock` says of a crate that comes from where crates come from by default.
+const DEFAULT_SOURCE: &str = "registry+https://github.com/";
 
 pub(super) fn breaches(sources: &[Source]) -> Vec<Breach> {
     let mut breaches = Vec::new();
@@ -30,7 +16,7 @@ pub(super) fn breaches(sources: &[Source]) -> Vec<Breach> {
                 let what = format!("`{directory}…` is a directory of one machine: use a relative path or a variable");
                 breaches.push(Breach::new(&source.file, number, what));
             }
-            if let Some(found) = registry(&source.file, line) {
+            if let Some(found) = address(&source.file, line) {
                 let what =
                     format!("`{found}` is where one machine fetches packages: leave it to each machine's settings");
                 breaches.push(Breach::new(&source.file, number, what));
@@ -48,17 +34,14 @@ fn is_absolute(line: &str, directory: &str) -> bool {
     })
 }
 
-fn registry<'a>(file: &str, line: &'a str) -> Option<&'a str> {
-    let known = REGISTRIES.iter().find_map(|registry| line.get(line.find(registry)?..)?.get(..registry.len()));
-    let locked = || {
-        let value = line.trim_start();
-        let npm = file.ends_with("package-lock.json") && value.starts_with("\"resolved\": \"http");
-        let source = value.strip_prefix("source = \"").and_then(|rest| rest.strip_suffix('"'));
-        let cargo = file.ends_with("Cargo.lock")
-            && source.is_some_and(|source| source != CRATES_IO && !source.starts_with("git+"));
-        (npm || cargo).then_some(value)
-    };
-    known.or_else(locked)
+/// An address in a lock file: where one machine fetched a package.
+fn address<'a>(file: &str, line: &'a str) -> Option<&'a str> {
+    let value = line.trim_start();
+    let npm = file.ends_with("package-lock.json") && value.starts_with("\"resolved\": \"http");
+    let source = value.strip_prefix("source = \"").and_then(|rest| rest.strip_suffix('"'));
+    let cargo = file.ends_with("Cargo.lock")
+        && source.is_some_and(|source| !source.starts_with(DEFAULT_SOURCE) && !source.starts_with("git+"));
+    (npm || cargo).then_some(value)
 }
 
 #[cfg(test)]
@@ -80,7 +63,7 @@ mod tests {
         assert_eq!(breaches(&[source("tests/package-lock.json", npm)]).len(), 1);
         let mirror = "source = \"sparse+https://packages.example/\"";
         assert_eq!(breaches(&[source("Cargo.lock", mirror)]).len(), 1);
-        assert_eq!(breaches(&[source("Cargo.lock", &format!("source = \"{CRATES_IO}\""))]), []);
+        assert_eq!(breaches(&[source("Cargo.lock", &format!("source = \"{DEFAULT_SOURCE}a/b\""))]), []);
     }
 
     #[test]
