@@ -12,8 +12,6 @@ pub struct Definition {
     pub name: String,
     /// Byte for byte as it came.
     pub raw: Arc<RawValue>,
-    /// `sha256:…` of what it means: white space and the order of members do not count.
-    pub digest: String,
     pub(crate) mirrors: Arc<[Mirror]>,
 }
 

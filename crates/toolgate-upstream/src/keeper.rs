@@ -124,7 +124,7 @@ fn publish(inner: &Inner, definitions: Vec<Definition>) {
         let known = inner.definitions.load();
         // nothing was known before the first list, not even that there is none
         *inner.changes.borrow() > 0
-            && known.all().iter().map(|one| &one.digest).eq(definitions.iter().map(|one| &one.digest))
+            && known.all().iter().map(|one| one.raw.get()).eq(definitions.iter().map(|one| one.raw.get()))
     };
     if !same {
         inner.definitions.store(Arc::new(Known::new(definitions)));

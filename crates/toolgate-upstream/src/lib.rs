@@ -10,7 +10,6 @@ mod child;
 mod config;
 mod counts;
 mod definition;
-mod digest;
 mod era;
 mod fault;
 mod glob;

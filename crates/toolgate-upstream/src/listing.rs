@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use toolgate_core::ToolName;
 
 use crate::{
-    Definition, UpstreamConfig, digest,
+    Definition, UpstreamConfig,
     fault::{Fault, shortened},
     glob,
     handshake::Live,
@@ -77,7 +77,7 @@ fn definition(live: &Live, raw: Box<RawValue>) -> Result<Definition, (String, St
         Link::Http(_) => mirror::mirrors(raw.get()).map_err(|why| (name.clone(), why))?,
         Link::Child(_) => Vec::new(),
     };
-    Ok(Definition { name, digest: digest::of(raw.get()), raw: raw.into(), mirrors: mirrors.into() })
+    Ok(Definition { name, raw: raw.into(), mirrors: mirrors.into() })
 }
 
 fn left_out(config: &UpstreamConfig, tool: &str, why: &str) {

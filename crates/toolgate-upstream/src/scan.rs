@@ -8,10 +8,6 @@ pub(crate) fn members(object: &str) -> Vec<(Range<usize>, Range<usize>)> {
     parts.chunks_exact(2).filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect()
 }
 
-pub(crate) fn elements(array: &str) -> Vec<Range<usize>> {
-    parts(array, b'[')
-}
-
 /// The value of the first member of that name, as its text.
 pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     members(object).into_iter().find(|(key, _)| is_named(object, key, name)).and_then(|(_, value)| object.get(value))
@@ -103,13 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn members_and_elements_are_found() {
+    fn members_are_found() {
         let text = r#"{"a\"":[1, {"b":2}] ,"c":-1.5e3}"#;
         let all: Vec<_> = members(text).into_iter().map(|(key, value)| (&text[key], &text[value])).collect();
         assert_eq!(all, [(r#""a\"""#, r#"[1, {"b":2}]"#), (r#""c""#, "-1.5e3")]);
-        let list = r#"[1,"]", [],{} ]"#;
-        let all: Vec<_> = elements(list).into_iter().map(|part| &list[part]).collect();
-        assert_eq!(all, ["1", r#""]""#, "[]", "{}"]);
         assert_eq!(member(text, "c"), Some("-1.5e3"));
     }
 }
