@@ -44,6 +44,10 @@ impl Inner {
             // neither well nor unwell: it was not asked, or asked us to wait
             Err(_) => drop(leave),
         }
+        // it wants other headers than the last list says: there must be a newer one
+        if matches!(answer, Err(Fault::Refused { code: -32020, .. })) {
+            self.counts.relist.notify_one();
+        }
         match answer {
             Ok(result) => self.passed_on(result),
             Err(Fault::Refused { code, message, .. }) => Ok(self.refused(code, &message)),

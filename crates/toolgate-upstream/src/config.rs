@@ -82,7 +82,7 @@ impl fmt::Debug for SecretText {
 /// How long to bear with an upstream that misbehaves.
 #[derive(Debug, Clone)]
 pub struct Patience {
-    /// A child that does not answer `server/discover` by then is asked the older way as well.
+    /// An upstream that does not answer `server/discover` by then is asked the older way as well.
     pub probe: Duration,
     /// From the start of a connection to its first list of tools.
     pub connect: Duration,

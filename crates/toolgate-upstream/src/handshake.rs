@@ -66,12 +66,7 @@ pub(crate) async fn open(config: &UpstreamConfig, counts: &Arc<Counts>) -> Resul
 async fn greet(link: &Link, patience: Duration) -> Result<(Era, Capabilities), Fault> {
     let discover = link.ask(Some(&Era::Modern), Ask { method: "server/discover", ..Ask::default() });
     tokio::pin!(discover);
-    // over HTTP the status tells; only a child may be too old to answer at all
-    let first = match link {
-        Link::Child(_) => tokio::time::timeout(patience, &mut discover).await.ok(),
-        Link::Http(_) => Some((&mut discover).await),
-    };
-    if let Some(answer) = first {
+    if let Ok(answer) = tokio::time::timeout(patience, &mut discover).await {
         return match probed(answer)? {
             Probed::Modern(capabilities) => Ok((Era::Modern, capabilities)),
             Probed::Older => initialize(link).await,
@@ -117,9 +112,9 @@ fn probed(answer: Result<Bytes, Fault>) -> Result<Probed, Fault> {
             return Err(Fault::protocol(format!("it refuses a plain request: {} ({code})", shortened(&message, 200))));
         }
         Err(Fault::Refused { .. } | Fault::Protocol { .. }) => return Ok(Probed::Older),
-        Err(Fault::Status { status, .. }) if status < 500 && !matches!(status, 300..=399 | 401 | 403 | 429) => {
-            return Ok(Probed::Older);
-        }
+        // whoever stands in front of it says nothing of its age
+        Err(fault @ Fault::Status { status: 300..=399 | 401 | 403 | 429 | 502..=504, .. }) => return Err(fault),
+        Err(Fault::Status { .. }) => return Ok(Probed::Older),
         Err(fault) => return Err(fault),
     };
     if versions.iter().any(|version| LEGACY.contains(&version.as_str())) {

@@ -41,6 +41,9 @@ impl Process {
         env: &BTreeMap<String, SecretText>,
         cwd: Option<&PathBuf>,
     ) -> Result<(Self, Streams), Fault> {
+        if let Some(cwd) = cwd.filter(|cwd| !cwd.is_dir()) {
+            return Err(Fault::Misconfigured { why: format!("there is no directory '{}'", cwd.display()) });
+        }
         let mut command = Command::new(program);
         command.args(args).env_clear();
         command.envs(HANDED_DOWN.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));

@@ -199,6 +199,8 @@ impl HttpLink {
 
     async fn send(&self, method: Method, body: Option<Bytes>, head: &Head) -> Result<Response, Fault> {
         let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
+        // a server without streams or goodbyes may answer those with the same status
+        let may_lose = method == Method::POST && head.era.is_some();
         let mut request = self.client.request(method, self.url.clone()).header(ACCEPT, accepts);
         if let Some(era) = &head.era {
             request = request.header(VERSION, era.version());
@@ -213,12 +215,12 @@ impl HttpLink {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
         let response = request.send().await.map_err(|fault| body::unsent_or_lost(&fault))?;
-        if response.status().is_success() { Ok(response) } else { Err(self.refused(response, head).await) }
+        if response.status().is_success() { Ok(response) } else { Err(self.refused(response, may_lose).await) }
     }
 
-    async fn refused(&self, mut response: Response, head: &Head) -> Fault {
+    async fn refused(&self, mut response: Response, may_lose: bool) -> Fault {
         let status = response.status();
-        if status == StatusCode::NOT_FOUND && head.era.is_some() && self.session.get().is_some() {
+        if status == StatusCode::NOT_FOUND && may_lose && self.session.get().is_some() {
             self.ended.notify_one();
             return Fault::SessionLost;
         }

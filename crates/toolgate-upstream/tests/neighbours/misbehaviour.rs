@@ -118,6 +118,12 @@ async fn an_upstream_that_never_gets_ready_says_why() {
         never_ready(&["hang_list"], "legacy", |config| config.patience.connect = Duration::from_millis(700)).await;
     assert!(text.contains("is not connected (it did not get ready within 700 ms)"), "{text}");
     let text = never_ready(&[], "modern", |config| {
+        let Transport::Child { cwd, .. } = &mut config.transport else { return };
+        *cwd = Some("no-such-directory".into());
+    })
+    .await;
+    assert!(text.contains("there is no directory 'no-such-directory'"), "{text}");
+    let text = never_ready(&[], "modern", |config| {
         let Transport::Child { command, .. } = &mut config.transport else { return };
         *command = "no-such-program-anywhere".to_owned();
     })

@@ -106,6 +106,29 @@ fn head_of(site: &Site, method: &str) -> Value {
     serde_json::from_str::<Value>(line).unwrap()["headers"].clone()
 }
 
+#[tokio::test]
+async fn hanging_up_is_how_a_call_of_the_newer_era_is_called_off() {
+    let site = Site::new(Way::Http, "modern", &[]).await;
+    let call = site.call("drip");
+    assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
+    within(3, "the stream is closed", async || site.fixture.log().contains(r#""hung_up": "drip""#)).await;
+    assert!(site.fixture.messages("notifications/cancelled").is_empty());
+    site.upstream.stop().await;
+}
+
+#[tokio::test]
+async fn an_older_server_that_is_rude_silent_or_without_a_stream_is_understood_all_the_same() {
+    for (era, flags) in [("legacy", &["rude"][..]), ("silent", &[]), ("legacy", &["no_stream"])] {
+        let change = |config: &mut UpstreamConfig| config.patience.probe = Duration::from_millis(300);
+        let site = Site::with(Way::Http, era, flags, change).await;
+        assert_eq!(site.upstream.status().version.as_deref(), Some("2025-11-25"));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(site.works().await, "{era} {flags:?}");
+        assert_eq!(site.upstream.status().connections, 1, "{era} {flags:?}");
+        site.upstream.stop().await;
+    }
+}
+
 async fn never_ready(flags: &[&str], change: impl FnOnce(&mut UpstreamConfig)) -> String {
     let (fixture, mut config) = fixture(Way::Http, "modern", flags);
     change(&mut config);
