@@ -1,10 +1,12 @@
 //! One call: let through, sent once, and its result passed on as it came.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use toolgate_spine::{Progress, ToolAnswer};
 
-use crate::{Fault, State, fault::shortened, link::Ask, message, scan, upstream::Inner};
+use crate::{Fault, State, fault::shortened, handshake::Live, link::Ask, message, scan, upstream::Inner};
 
 impl Inner {
     pub(crate) async fn call(
@@ -13,7 +15,7 @@ impl Inner {
         arguments: &RawValue,
         progress: &Progress,
     ) -> Result<ToolAnswer, Fault> {
-        let Some(live) = self.live.load_full() else { return Err(self.absent()) };
+        let live = self.connected().await?;
         let definitions = self.definitions.load_full();
         let Some(definition) = definitions.find(tool) else {
             return Err(Fault::NoSuchTool { tool: shortened(tool, 140) });
@@ -56,12 +58,19 @@ impl Inner {
         }
     }
 
-    fn absent(&self) -> Fault {
-        match &*self.state.borrow() {
+    /// The connection. Who comes while the first one is still being made waits for it: nothing is sent yet.
+    async fn connected(&self) -> Result<Arc<Live>, Fault> {
+        if let Some(live) = self.live.load_full() {
+            return Ok(live);
+        }
+        let mut state = self.state.subscribe();
+        let started = state.wait_for(|state| *state != State::Starting);
+        let _ = tokio::time::timeout(self.config.timeout(), started).await;
+        self.live.load_full().ok_or_else(|| match &*self.state.borrow() {
             State::Starting | State::Up => Fault::Starting,
             State::Stopped => Fault::Stopped,
             State::Down(fault) => fault.clone(),
-        }
+        })
     }
 
     /// The result as it came, but for `resultType`: the gate's own wire says that in the caller's era.
