@@ -78,11 +78,18 @@ async fn greet(link: &Link, patience: Duration) -> Result<(Era, Capabilities), F
     let mut late = None;
     loop {
         tokio::select! {
+            biased;
             answer = &mut discover, if late.is_none() => late = Some(answer),
-            answer = &mut older => return match (answer, late.map(probed)) {
-                (Err(_), Some(Ok(Probed::Modern(capabilities)))) => Ok((Era::Modern, capabilities)),
-                (answer, _) => answer,
-            },
+            answer = &mut older => {
+                // it was only slow: having heard the first question, it takes no handshake
+                if late.is_none() && matches!(answer, Err(Fault::Refused { .. })) {
+                    late = tokio::time::timeout(patience, discover).await.ok();
+                }
+                return match (answer, late.map(probed)) {
+                    (Err(_), Some(Ok(Probed::Modern(capabilities)))) => Ok((Era::Modern, capabilities)),
+                    (answer, _) => answer,
+                };
+            }
         }
     }
 }
