@@ -1,21 +1,34 @@
-//! Every registered tool, in the order lists show them, grouped into classes that share their decisions.
+//! Everything registered, kind by kind in the order lists show it, grouped into classes that share their decisions.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+    sync::Arc,
+};
 
 use aws_lc_rs::digest;
 use serde_json::value::RawValue;
 
 use crate::{
     listing::{self, BadDefinition},
+    pattern::Pattern,
     rulebook::{Rulebook, ToolAttributes},
     suggest::hint,
-    tool::{Facts, Tool},
+    tool::{Facts, Kind, Tool},
 };
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Catalog {
+    /// Tools first, then the other kinds.
     entries: Vec<Entry>,
+    /// Where each kind begins and ends.
+    shelves: BTreeMap<Kind, Range<usize>>,
+    /// Tools by either form of their names.
     by_name: HashMap<String, usize>,
+    prompts: HashMap<String, usize>,
+    resources: HashMap<String, usize>,
+    /// Templates and addresses, the more particular first.
+    patterns: Vec<(Pattern, usize)>,
 }
 
 /// A tool with what lists need of it.
@@ -26,6 +39,19 @@ pub(crate) struct Entry {
     pub(crate) listed: Arc<RawValue>,
     /// Of `listed`: equal bytes, equal digest.
     pub(crate) digest: [u8; 32],
+}
+
+/// Where a request leads.
+pub(crate) struct Meant {
+    pub(crate) index: usize,
+    /// By a pattern: rules may still tell one address of it from another.
+    pub(crate) by_pattern: bool,
+}
+
+impl Meant {
+    fn itself(index: usize) -> Self {
+        Self { index, by_pattern: false }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,41 +69,66 @@ impl Catalog {
     /// In order of wire names. Canonical and wire names both lead to a tool, so neither may name two.
     pub fn new(tools: Vec<Tool>) -> Result<Self, CatalogProblem> {
         let mut tools = tools;
-        tools.sort_by(|a, b| a.wire_name.cmp(&b.wire_name).then_with(|| a.name.cmp(&b.name)));
-        let mut entries: Vec<Entry> = Vec::with_capacity(tools.len());
-        let mut by_name: HashMap<String, usize> = HashMap::with_capacity(tools.len());
+        tools.sort_by(|a, b| (a.kind, &a.wire_name, &a.name).cmp(&(b.kind, &b.wire_name, &b.name)));
+        // the first of two prompts or resources of one name is the one: nobody can rename what servers call theirs
+        tools.dedup_by(|b, a| a.kind != Kind::Tool && a.kind == b.kind && a.wire_name == b.wire_name);
+        let mut catalog = Self::default();
         for (index, tool) in tools.into_iter().enumerate() {
-            // the canonical and the wire form, whichever of them is listed
-            let other_form = tool.name.to_wire();
-            for name in [tool.wire_name.as_str(), tool.name.as_str(), other_form.as_str()] {
-                let taken = by_name.insert(name.to_owned(), index).filter(|other| *other != index);
-                if let Some(other) = taken.and_then(|other| entries.get(other)) {
-                    return Err(CatalogProblem::Clash {
-                        name: name.to_owned(),
-                        first: other.tool.name.to_string(),
-                        first_source: other.tool.source.to_string(),
-                        second: tool.name.to_string(),
-                        second_source: tool.source.to_string(),
-                    });
-                }
+            catalog.shelves.entry(tool.kind).or_insert(index..index).end = index + 1;
+            match tool.kind {
+                Kind::Tool => catalog.name(&tool, index)?,
+                Kind::Prompt => drop(catalog.prompts.insert(tool.wire_name.to_string(), index)),
+                Kind::Resource => drop(catalog.resources.insert(tool.name.to_string(), index)),
+                Kind::Template => catalog.patterns.push((Pattern::template(tool.name.as_str()), index)),
+                Kind::Address => catalog.patterns.push((Pattern::glob(tool.name.as_str()), index)),
             }
             let listed = listing::listed(&tool)?;
             let digest = sha256(listed.get().as_bytes());
-            entries.push(Entry { tool: Arc::new(tool), listed, digest });
+            catalog.entries.push(Entry { tool: Arc::new(tool), listed, digest });
         }
-        Ok(Self { entries, by_name })
+        catalog.patterns.sort_by_key(|(pattern, index)| (std::cmp::Reverse(pattern.plain()), *index));
+        Ok(catalog)
     }
 
+    fn name(&mut self, tool: &Tool, index: usize) -> Result<(), CatalogProblem> {
+        // the canonical and the wire form, whichever of them is listed
+        let other_form = tool.name.to_wire();
+        for name in [tool.wire_name.as_str(), tool.name.as_str(), other_form.as_str()] {
+            let taken = self.by_name.insert(name.to_owned(), index).filter(|other| *other != index);
+            if let Some(other) = taken.and_then(|other| self.entries.get(other)) {
+                return Err(CatalogProblem::Clash {
+                    name: name.to_owned(),
+                    first: other.tool.name.to_string(),
+                    first_source: other.tool.source.to_string(),
+                    second: tool.name.to_string(),
+                    second_source: tool.source.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// How many tools there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.shelf(Kind::Tool).len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     pub fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.entries.iter().map(|entry| &entry.tool).take(self.len())
+    }
+
+    /// Tools, prompts, resources: whatever is decided.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Tool>> {
         self.entries.iter().map(|entry| &entry.tool)
+    }
+
+    /// Where in the order of all a kind stands.
+    pub(crate) fn shelf(&self, kind: Kind) -> Range<usize> {
+        self.shelves.get(&kind).cloned().unwrap_or_default()
     }
 
     /// By canonical or wire name.
@@ -93,6 +144,36 @@ impl Catalog {
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
+    }
+
+    /// What a request of this kind and name is for. A resource that is on no list may be one of a template's; an address
+    /// the operator has facts about is taken before the template that leads there.
+    pub(crate) fn meant(&self, kind: Kind, name: &str) -> Option<Meant> {
+        let index = match kind {
+            Kind::Tool => self.by_name.get(name),
+            Kind::Prompt => self.prompts.get(name),
+            Kind::Resource => self.resources.get(name),
+            Kind::Template | Kind::Address => {
+                return self.shelf(Kind::Template).find(|at| self.is_called(*at, name)).map(Meant::itself);
+            }
+        };
+        match index {
+            Some(index) => Some(Meant::itself(*index)),
+            None if kind == Kind::Resource => self.by_pattern(name),
+            None => None,
+        }
+    }
+
+    fn is_called(&self, index: usize, name: &str) -> bool {
+        self.entries.get(index).is_some_and(|entry| entry.tool.name.as_str() == name)
+    }
+
+    fn by_pattern(&self, address: &str) -> Option<Meant> {
+        let matching = self.patterns.iter().filter(|(pattern, _)| pattern.matches(address)).map(|(_, index)| *index);
+        let kind = |index: &usize| self.entries.get(*index).map(|entry| entry.tool.kind);
+        let index =
+            matching.clone().find(|index| kind(index) == Some(Kind::Address)).or_else(|| matching.clone().next());
+        index.map(|index| Meant { index, by_pattern: true })
     }
 
     pub(crate) fn entry(&self, index: usize) -> Option<&Entry> {
@@ -115,11 +196,11 @@ pub(crate) struct Classes {
 impl Classes {
     /// `None` where a tool's facts can't be put to Cedar, which no checked fact causes.
     pub(crate) fn of(catalog: &Catalog, rulebook: &Rulebook) -> Option<Self> {
-        let mut known: HashMap<(Arc<str>, Facts, Option<String>), usize> = HashMap::new();
-        let mut classes = Self { of: Vec::with_capacity(catalog.len()), attributes: Vec::new() };
-        for tool in catalog.tools() {
+        let mut known: HashMap<(&str, Arc<str>, Facts, Option<String>), usize> = HashMap::new();
+        let mut classes = Self { of: Vec::with_capacity(catalog.entries.len()), attributes: Vec::new() };
+        for tool in catalog.all() {
             let own_name = rulebook.singles_out(tool.name.as_str()).then(|| tool.name.to_string());
-            let key = (Arc::clone(&tool.source), decided_facts(&tool.facts), own_name.clone());
+            let key = (tool.kind.entity(), Arc::clone(&tool.source), decided_facts(&tool.facts), own_name.clone());
             let next = classes.attributes.len();
             let class = *known.entry(key).or_insert(next);
             if class == next {

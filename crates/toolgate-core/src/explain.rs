@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    caller::Caller,
+    caller::{Caller, Tenant},
     decision::{Decision, Denial, Lang, Verdict},
     gate::Gate,
     tool::Tool,
@@ -63,7 +63,7 @@ impl Gate {
             Verdict::Allow => &[],
             Verdict::NeedsApproval(failed) | Verdict::Deny { failed, .. } => failed,
         };
-        let shown = view.list(self).shows(index);
+        let shown = view.shows(self, index);
         let (outcome, reason) = match self.decision(&verdict, caller, tool, lang) {
             Decision::Allow => (Outcome::Allow, None),
             Decision::NeedsApproval(denial) => (Outcome::NeedsApproval, Some(denial)),
@@ -103,8 +103,8 @@ impl Gate {
         let from_rule =
             failed.iter().filter_map(|index| self.rulebook().rule(*index)).find_map(|rule| rule.source.clone());
         from_rule.unwrap_or_else(|| {
-            let switched =
-                caller.tenant.as_ref().is_some_and(|tenant| tenant.overrides.contains_key(tool.name.as_str()));
+            let switch = |tenant: &Tenant| tool.found_in(|name| tenant.overrides.get(name).copied());
+            let switched = caller.tenant.as_ref().and_then(switch).is_some();
             if switched { "tenant_override" } else { "default" }.to_owned()
         })
     }

@@ -13,11 +13,11 @@ use serde_json::value::RawValue;
 
 use crate::{
     caller::Caller,
-    catalog::{Catalog, CatalogProblem, Classes},
+    catalog::{Catalog, CatalogProblem, Classes, Meant},
     class::{Class, ClassOf},
     decision::{Decision, Denial, Fault, Lang, Verdict},
     rulebook::{CallFacts, DeclaredType, RuleFile, RuleProblem, Rulebook, Setting, ToolSignature},
-    tool::{Tool, WhenDenied},
+    tool::{Kind, Tool, WhenDenied},
     view::{Listing, View},
 };
 
@@ -170,13 +170,30 @@ impl Gate {
 
     /// Looks a tool up by name and decides a call of it, arguments not yet considered.
     pub fn find(&self, view: &View, caller: &Caller, name: &str, approved: bool, dry_run: bool, lang: Lang) -> Found {
-        let Some(index) = self.catalog.index(name) else {
+        self.find_any(view, caller, (Kind::Tool, name), (approved, dry_run), lang)
+    }
+
+    /// The same for whatever else is offered: a prompt by its name, a resource by its address, a template by its text.
+    pub fn find_any(
+        &self,
+        view: &View,
+        caller: &Caller,
+        (kind, name): (Kind, &str),
+        (approved, dry_run): (bool, bool),
+        lang: Lang,
+    ) -> Found {
+        let Some(Meant { index, by_pattern }) = self.catalog.meant(kind, name) else {
             return Found::Nothing;
         };
         let Some(entry) = self.catalog.entry(index) else {
             return Found::Nothing;
         };
-        let verdict = self.verdict(view, index, approved, dry_run);
+        // a rule that names addresses, or reads them, means this one and not the pattern it was found by
+        let verdict = if by_pattern && self.rulebook.singles_out(name) {
+            self.verdict_on(view, &entry.tool, name, approved, dry_run)
+        } else {
+            self.verdict(view, index, approved, dry_run)
+        };
         if self.hides(view, index, &entry.tool, &verdict) {
             return Found::Nothing;
         }
@@ -221,6 +238,16 @@ impl Gate {
         view.remember(class, facts, || self.rulebook.decide_call(&view.subject, attributes, facts))
     }
 
+    /// The verdict on one address of a pattern; not remembered, since callers choose addresses.
+    fn verdict_on(&self, view: &View, tool: &Tool, address: &str, approved: bool, dry_run: bool) -> Verdict {
+        if view.revision != self.revision {
+            return no_rule();
+        }
+        let Some(attributes) = self.rulebook.attributes(tool, address) else { return no_rule() };
+        let facts = call_facts(&view.class, tool, approved, dry_run);
+        self.rulebook.decide_call(&view.subject, &attributes, facts)
+    }
+
     pub(crate) fn lists(&self, view: &View, index: usize, verdict: &Verdict) -> bool {
         self.classes
             .attributes
@@ -238,7 +265,7 @@ impl Gate {
 
     /// Hidden tools answer as unknown ones, unless the caller sees them on its list.
     pub(crate) fn hides(&self, view: &View, index: usize, tool: &Tool, verdict: &Verdict) -> bool {
-        tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed() && !view.list(self).shows(index)
+        tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed() && !view.shows(self, index)
     }
 
     pub(crate) fn decision(&self, verdict: &Verdict, caller: &Caller, tool: &Tool, lang: Lang) -> Decision {
@@ -282,18 +309,13 @@ fn no_rule() -> Verdict {
 }
 
 pub(crate) fn call_facts(caller: &Caller, tool: &Tool, approved: bool, dry_run: bool) -> CallFacts {
-    // names are taken in either form
-    let (name, wire_name) = (tool.name.as_str(), tool.wire_name.as_str());
     CallFacts {
         allowlisted: caller
             .flow
             .as_ref()
             .and_then(|flow| flow.allowlist.as_ref())
-            .is_none_or(|allowlist| allowlist.contains(name) || allowlist.contains(wire_name)),
-        switched: caller
-            .tenant
-            .as_ref()
-            .and_then(|tenant| tenant.overrides.get(name).or_else(|| tenant.overrides.get(wire_name)).copied()),
+            .is_none_or(|allowlist| tool.found_in(|name| allowlist.get(name)).is_some()),
+        switched: caller.tenant.as_ref().and_then(|tenant| tool.found_in(|name| tenant.overrides.get(name).copied())),
         approved,
         dry_run,
     }

@@ -143,7 +143,7 @@ impl Gate {
 
     /// A tool on the caller's list is no secret; another is named only where its facts say so and a call would explain.
     fn may_be_named(&self, view: &View, index: usize, tool: &Tool, verdict: &Verdict) -> bool {
-        view.list(self).shows(index) || (tool.facts.help_names && !self.hides(view, index, tool, verdict))
+        view.shows(self, index) || (tool.facts.help_names && !self.hides(view, index, tool, verdict))
     }
 }
 

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use indexmap::IndexMap;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{decision::Denial, tool::Tool};
+use crate::{
+    decision::Denial,
+    tool::{Kind, Tool},
+};
 
 /// An object whose members keep their order and their bytes.
 type RawObject = IndexMap<String, Box<RawValue>>;
@@ -19,6 +22,9 @@ pub struct BadDefinition {
 
 /// The definition under its wire name and without its bound arguments; the very same value where neither applies.
 pub(crate) fn listed(tool: &Tool) -> Result<Arc<RawValue>, BadDefinition> {
+    if matches!(tool.kind, Kind::Resource | Kind::Template | Kind::Address) {
+        return Ok(Arc::clone(&tool.definition));
+    }
     let bad = |reason: String| BadDefinition { tool: tool.name.to_string(), reason };
     let mut definition: RawObject =
         serde_json::from_str(tool.definition.get()).map_err(|fault| bad(format!("it is no JSON object: {fault}")))?;
@@ -26,8 +32,13 @@ pub(crate) fn listed(tool: &Tool) -> Result<Arc<RawValue>, BadDefinition> {
         .get("name")
         .and_then(|name| serde_json::from_str(name.get()).ok())
         .ok_or_else(|| bad("it has no name".to_owned()))?;
-    let schema = definition.get("inputSchema").ok_or_else(|| bad("it has no inputSchema".to_owned()))?;
-    let without = without_bound(schema, tool).map_err(|fault| bad(format!("its inputSchema is no object: {fault}")))?;
+    let without = match (tool.kind, definition.get("inputSchema")) {
+        (Kind::Tool, None) => return Err(bad("it has no inputSchema".to_owned())),
+        (Kind::Tool, Some(schema)) => {
+            without_bound(schema, tool).map_err(|fault| bad(format!("its inputSchema is no object: {fault}")))?
+        }
+        _ => None,
+    };
     if without.is_none() && name == tool.wire_name.as_str() {
         return Ok(Arc::clone(&tool.definition));
     }

@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 
 use crate::caller::{Runtime, words};
 
-/// One registered tool.
+/// One registered tool, or something else that a source offers under the same gate: a prompt, a resource.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    /// The canonical name (`vault.move`).
+    pub kind: Kind,
+    /// The canonical name (`vault.move`); a resource's is its address.
     pub name: ToolName,
     /// The name on the wire (`vault_move` unless names are listed dotted).
     pub wire_name: ToolName,
@@ -24,6 +25,21 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// How allowlists and overrides name it: a tool by its name, anything else with its kind before it, so that a prompt
+    /// is never let in by a tool of the same name.
+    pub fn found_in<T>(&self, names: impl Fn(&str) -> Option<T>) -> Option<T> {
+        match self.kind {
+            Kind::Tool => names(self.name.as_str()).or_else(|| names(self.wire_name.as_str())),
+            Kind::Prompt => names(&format!("prompt:{}", self.name)),
+            Kind::Resource | Kind::Template | Kind::Address => names(&format!("resource:{}", self.name)),
+        }
+    }
+
+    /// `Tool 'vault_move'`, to begin a sentence with.
+    pub fn called(&self) -> String {
+        format!("{} '{}'", self.kind.word(crate::Lang::En), self.wire_name)
+    }
+
     /// Bound arguments that nothing known of the caller fills.
     pub fn unbound<'a>(&'a self, caller: &'a crate::Caller) -> impl Iterator<Item = &'a str> {
         let missing = |binding: &Binding| binding.value(caller).is_none();
@@ -41,6 +57,14 @@ impl ToolName {
     pub fn new(name: &str) -> Result<Self, BadToolName> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         if name.is_empty() || name.len() > 128 || !name.chars().all(plain) {
+            return Err(BadToolName(name.chars().take(140).collect()));
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// A prompt's name or a resource's address: those may be of any characters.
+    pub fn free(name: &str) -> Result<Self, BadToolName> {
+        if name.is_empty() || name.len() > 4096 {
             return Err(BadToolName(name.chars().take(140).collect()));
         }
         Ok(Self(name.into()))
@@ -149,6 +173,42 @@ pub struct Limits {
     pub concurrency: Option<u32>,
     /// Calls a minute, for each caller.
     pub per_minute: Option<u32>,
+}
+
+words! {
+    /// What a source can offer. Rules and facts apply to each in the same way.
+    Kind("kind") {
+        Tool = "tool",
+        Prompt = "prompt",
+        Resource = "resource",
+        /// A pattern of resources, as its source lists it.
+        Template = "template",
+        /// A pattern of resources that the operator has facts about; on no list.
+        Address = "address",
+    }
+}
+
+impl Kind {
+    /// The type that rules know it by.
+    pub const fn entity(self) -> &'static str {
+        match self {
+            Self::Tool => "Tool",
+            Self::Prompt => "Prompt",
+            Self::Resource | Self::Template | Self::Address => "Resource",
+        }
+    }
+
+    /// For people.
+    pub(crate) const fn word(self, lang: crate::Lang) -> &'static str {
+        match (self.entity().as_bytes(), lang) {
+            (b"Tool", crate::Lang::En) => "Tool",
+            (b"Tool", crate::Lang::Ja) => "ツール",
+            (b"Prompt", crate::Lang::En) => "Prompt",
+            (b"Prompt", crate::Lang::Ja) => "プロンプト",
+            (_, crate::Lang::En) => "Resource",
+            (_, crate::Lang::Ja) => "リソース",
+        }
+    }
 }
 
 words! {

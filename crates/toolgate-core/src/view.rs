@@ -15,6 +15,7 @@ use crate::{
     gate::Gate,
     listing,
     rulebook::{CallFacts, Subject},
+    tool::Kind,
 };
 
 /// One caller class at one revision of the gate.
@@ -26,16 +27,21 @@ pub struct View {
     pub(crate) subject: Subject,
     /// By tool class: verdicts for each combination of call facts, filled when first asked.
     verdicts: Vec<OnceLock<Box<[OnceLock<Verdict>; COMBINATIONS]>>>,
-    list: OnceLock<List>,
+    lists: [OnceLock<List>; LISTED.len()],
 }
+
+/// What there are lists of.
+const LISTED: [Kind; 4] = [Kind::Tool, Kind::Prompt, Kind::Resource, Kind::Template];
 
 /// allowlisted × approved × dry run × (no switch, off, on)
 const COMBINATIONS: usize = 24;
 
-/// The tools this class is shown.
+/// The tools this class is shown, or the prompts, …
 #[derive(Debug)]
 pub(crate) struct List {
-    /// By tool index.
+    /// The index of the first of its kind.
+    first: usize,
+    /// From there on.
     shown: Vec<Shown>,
     /// Indexes of the shown tools, in order.
     order: Vec<usize>,
@@ -55,8 +61,8 @@ pub(crate) enum Shown {
 /// A page of a list, ready to send.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// A JSON array of tool definitions.
-    pub tools: Bytes,
+    /// A JSON array of definitions.
+    pub items: Bytes,
     pub last: bool,
 }
 
@@ -67,7 +73,7 @@ impl View {
             class,
             subject,
             verdicts: (0..tool_classes).map(|_| OnceLock::new()).collect(),
-            list: OnceLock::new(),
+            lists: [const { OnceLock::new() }; LISTED.len()],
         }
     }
 
@@ -83,8 +89,15 @@ impl View {
         }
     }
 
-    pub(crate) fn list(&self, gate: &Gate) -> &List {
-        self.list.get_or_init(|| List::of(gate, self))
+    fn list(&self, gate: &Gate, kind: Kind) -> Option<&List> {
+        let place = LISTED.iter().position(|listed| *listed == kind)?;
+        self.lists.get(place).map(|list| list.get_or_init(|| List::of(gate, self, kind)))
+    }
+
+    /// Whether the caller's list has it.
+    pub(crate) fn shows(&self, gate: &Gate, index: usize) -> bool {
+        let kind = gate.catalog().entry(index).map(|entry| entry.tool.kind);
+        kind.and_then(|kind| self.list(gate, kind)).is_some_and(|list| list.shows(index))
     }
 }
 
@@ -98,14 +111,16 @@ fn combination(facts: CallFacts) -> usize {
 }
 
 impl List {
-    fn of(gate: &Gate, view: &View) -> Self {
-        let entries = gate.catalog().entries();
+    fn of(gate: &Gate, view: &View, kind: Kind) -> Self {
+        let shelf = gate.catalog().shelf(kind);
+        let first = shelf.start;
+        let entries = gate.catalog().entries().get(shelf).unwrap_or_default();
         let mut shown = Vec::with_capacity(entries.len());
         let mut order = Vec::with_capacity(entries.len());
         let mut hash = digest::Context::new(&digest::SHA256);
         // list decisions repeat within a class: remember them by what they depend on
         let mut listed: HashMap<(usize, bool, bool), bool> = HashMap::new();
-        for (index, entry) in entries.iter().enumerate() {
+        for (index, entry) in (first..).zip(entries) {
             let verdict = gate.verdict(view, index, false, false);
             let key = (gate.class_of(index), verdict.is_callable(), verdict.is_concealed());
             if !*listed.entry(key).or_insert_with(|| gate.lists(view, index, &verdict)) {
@@ -126,7 +141,7 @@ impl List {
         let mut digest = [0; 32];
         digest.copy_from_slice(hash.finish().as_ref());
         let pages = order.len().div_ceil(gate.page_size()).max(1);
-        Self { shown, order, pages: (0..pages).map(|_| OnceLock::new()).collect(), digest }
+        Self { first, shown, order, pages: (0..pages).map(|_| OnceLock::new()).collect(), digest }
     }
 
     fn page(&self, gate: &Gate, number: usize) -> Option<&Page> {
@@ -135,10 +150,9 @@ impl List {
 
     fn serialise(&self, gate: &Gate, number: usize) -> Page {
         let on_page = self.order.chunks(gate.page_size()).nth(number).unwrap_or_default();
-        let entries =
-            || on_page.iter().filter_map(|index| Some((gate.catalog().entry(*index)?, self.shown.get(*index)?)));
-        let mut tools = Vec::with_capacity(2 + entries().map(|(entry, _)| entry.listed.get().len() + 1).sum::<usize>());
-        tools.push(b'[');
+        let entries = || on_page.iter().filter_map(|index| Some((gate.catalog().entry(*index)?, self.at(*index)?)));
+        let mut items = Vec::with_capacity(2 + entries().map(|(entry, _)| entry.listed.get().len() + 1).sum::<usize>());
+        items.push(b'[');
         for (entry, shown) in entries() {
             let marked = match shown {
                 Shown::Marked(denial) => match listing::marked(&entry.listed, denial) {
@@ -148,17 +162,21 @@ impl List {
                 },
                 Shown::Callable | Shown::No => None,
             };
-            if tools.len() > 1 {
-                tools.push(b',');
+            if items.len() > 1 {
+                items.push(b',');
             }
-            tools.extend_from_slice(marked.as_deref().unwrap_or(&entry.listed).get().as_bytes());
+            items.extend_from_slice(marked.as_deref().unwrap_or(&entry.listed).get().as_bytes());
         }
-        tools.push(b']');
-        Page { tools: Bytes::from(tools), last: number + 1 == self.pages.len() }
+        items.push(b']');
+        Page { items: Bytes::from(items), last: number + 1 == self.pages.len() }
     }
 
-    pub(crate) fn shows(&self, index: usize) -> bool {
-        self.shown.get(index).is_some_and(|shown| !matches!(shown, Shown::No))
+    fn at(&self, index: usize) -> Option<&Shown> {
+        self.shown.get(index.checked_sub(self.first)?)
+    }
+
+    fn shows(&self, index: usize) -> bool {
+        self.at(index).is_some_and(|shown| !matches!(shown, Shown::No))
     }
 }
 
@@ -178,17 +196,22 @@ impl Listing {
         self.view.revision
     }
 
-    /// Of the tools as listed: the same list has the same digest, at whatever revision.
-    pub fn digest(&self) -> [u8; 32] {
-        self.view.list(&self.gate).digest
+    /// Of the list: the same list has the same digest, at whatever revision.
+    pub fn digest(&self, kind: Kind) -> [u8; 32] {
+        self.list(kind).map(|list| list.digest).unwrap_or_default()
     }
 
-    pub fn page(&self, number: usize) -> Option<&Page> {
-        self.view.list(&self.gate).page(&self.gate, number)
+    pub fn page(&self, kind: Kind, number: usize) -> Option<&Page> {
+        self.list(kind).and_then(|list| list.page(&self.gate, number))
     }
 
+    /// How many tools are listed.
     pub fn len(&self) -> usize {
-        self.view.list(&self.gate).order.len()
+        self.list(Kind::Tool).map_or(0, |list| list.order.len())
+    }
+
+    fn list(&self, kind: Kind) -> Option<&List> {
+        self.view.list(&self.gate, kind)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -199,6 +222,6 @@ impl Listing {
     pub fn definition(&self, name: &str) -> Option<&RawValue> {
         let index = self.gate.catalog().index(name)?;
         let entry = self.gate.catalog().entry(index)?;
-        self.view.list(&self.gate).shows(index).then_some(&*entry.listed)
+        self.view.shows(&self.gate, index).then_some(&*entry.listed)
     }
 }

@@ -200,7 +200,7 @@ fn the_order_is_the_wire_names_whatever_order_tools_came_in() {
 fn equal_lists_have_equal_digests_at_different_revisions() {
     let digest = |tools: Vec<Tool>, caller: &Caller| {
         let listing = gate(tools).listing(caller).unwrap();
-        (listing.revision(), listing.digest())
+        (listing.revision(), listing.digest(toolgate_core::Kind::Tool))
     };
     let (revision, base) = digest(some(3), &Caller::anonymous());
     let (later, same) = digest(some(3), &user("ann"));

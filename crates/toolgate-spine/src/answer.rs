@@ -1,11 +1,10 @@
-//! What a tool answers, as the JSON object that goes to the client, and what it says while it works.
+//! What a tool answers, as the JSON object that goes to the client.
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 
-/// A `CallToolResult`, already JSON.
+/// A result, already JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolAnswer(Bytes);
 
@@ -88,32 +87,5 @@ impl ToolAnswer {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-}
-
-/// How far a running call is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ProgressNote {
-    pub progress: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-/// Where a running call reports to, if its caller asked for reports.
-#[derive(Debug, Clone, Default)]
-pub struct Progress(Option<mpsc::Sender<ProgressNote>>);
-
-impl Progress {
-    pub fn to(sender: mpsc::Sender<ProgressNote>) -> Self {
-        Self(Some(sender))
-    }
-
-    /// Never waits: a client that does not read its progress misses some of it.
-    pub fn report(&self, note: ProgressNote) {
-        if let Some(sender) = &self.0 {
-            let _ = sender.try_send(note);
-        }
     }
 }

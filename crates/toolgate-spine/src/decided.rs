@@ -3,19 +3,29 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use toolgate_core::{Caller, Decision, Found, Lang, Tool, View};
+use toolgate_core::{Caller, Decision, Found, Kind, Lang, Tool, View};
 
-use crate::{House, Outcome, Progress};
+use crate::{Client, House, Outcome, Resumed};
 
-/// A call as the wire hands it over.
+/// A call as the wire hands it over: of a tool, or of a prompt or resource, which take the same path.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// Wire or canonical name.
+    pub kind: Kind,
+    /// A tool's wire or canonical name, a prompt's name, a resource's address.
     pub name: &'a str,
     pub arguments: Option<&'a RawValue>,
     pub dry_run: bool,
     pub lang: Lang,
-    pub progress: Progress,
+    pub client: Client,
+    /// The answers to what an earlier try of this call wanted to know.
+    pub resumed: Option<Resumed>,
+}
+
+impl<'a> Call<'a> {
+    /// A plain one, for a client that hears and answers nothing.
+    pub fn of(kind: Kind, name: &'a str, arguments: Option<&'a RawValue>, lang: Lang) -> Self {
+        Self { kind, name, arguments, dry_run: false, lang, client: Client::default(), resumed: None }
+    }
 }
 
 /// A call that every rule not over arguments allows.
@@ -26,7 +36,10 @@ pub struct Decided {
     pub(crate) tool: Arc<Tool>,
     pub(crate) dry_run: bool,
     pub(crate) lang: Lang,
-    pub(crate) progress: Progress,
+    pub(crate) client: Client,
+    pub(crate) resumed: Option<Resumed>,
+    /// The name that was asked for: an address where the tool is a pattern of addresses.
+    pub(crate) asked: String,
     // INVARIANT: made only by `decide`
     _by_decide: (),
 }
@@ -36,7 +49,8 @@ impl Decided {
         let Some(view) = house.gate.view(caller) else { return Err(Box::new(Outcome::Unknown)) };
         // approvals are granted elsewhere; a client's word alone is never one
         let approved = false;
-        let (tool, decision) = match house.gate.find(&view, caller, call.name, approved, call.dry_run, call.lang) {
+        let found = house.gate.find_any(&view, caller, (call.kind, call.name), (approved, call.dry_run), call.lang);
+        let (tool, decision) = match found {
             Found::Nothing => return Err(Box::new(Outcome::Unknown)),
             Found::Tool { tool, decision } => (tool, decision),
         };
@@ -56,7 +70,9 @@ impl Decided {
             tool,
             dry_run: call.dry_run,
             lang: call.lang,
-            progress: call.progress.clone(),
+            client: call.client.clone(),
+            resumed: call.resumed.clone(),
+            asked: call.name.to_owned(),
             _by_decide: (),
         })
     }

@@ -47,7 +47,7 @@ impl Decided {
         if given.is_some_and(|given| given.get().len() as u64 > most) {
             return Err(self.refuse(
                 "argument_too_large",
-                format!("The arguments of tool '{}' are larger than {most} bytes.", self.tool.wire_name),
+                format!("The arguments of {} '{}' are larger than {most} bytes.", self.tool.kind, self.tool.wire_name),
             ));
         }
         let arguments = self.bound(given, |name| guard.declares(name))?;
@@ -88,7 +88,7 @@ impl Decided {
             let seconds = wait.as_secs() + 1;
             return Err(self.refuse(
                 "rate_limited",
-                format!("Tool '{}' was called too often. Try again in {seconds} s.", self.tool.wire_name),
+                format!("{} was called too often. Try again in {seconds} s.", self.tool.called()),
             ));
         }
         Ok(Guarded { decided: self, arguments, _by_guard: () })
@@ -137,7 +137,8 @@ impl Decided {
                 &message,
             )
         });
-        Box::new(Outcome::Refused { tool: Arc::clone(&self.tool), code: "invalid_arguments", answer })
+        let (tool, message) = (Arc::clone(&self.tool), fault.message.clone());
+        Box::new(Outcome::Refused { tool, code: "invalid_arguments", message, answer })
     }
 
     fn invalid_json(&self, fault: &serde_json::Error) -> Box<Outcome> {
@@ -155,6 +156,7 @@ impl Decided {
         Box::new(Outcome::Refused {
             tool: Arc::clone(&self.tool),
             code,
+            message: denial.message.clone(),
             answer: self.house.failure(&self.tool, &denial, &denial.message),
         })
     }

@@ -1,7 +1,7 @@
 //! One revision of everything a call needs: the gate, the sources that run its tools, and a guard for each tool.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, OnceLock},
 };
 
@@ -9,7 +9,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Serialize;
 use serde_json::{Value, value::to_raw_value};
 use tokio::sync::Semaphore;
-use toolgate_core::{Gate, GateProblem, Tool};
+use toolgate_core::{Gate, GateProblem, Kind, Tool};
 
 use crate::{ToolAnswer, ToolSource, bounds, limits::Limit};
 
@@ -17,7 +17,7 @@ use crate::{ToolAnswer, ToolSource, bounds, limits::Limit};
 pub struct House {
     pub(crate) gate: Arc<Gate>,
     pub(crate) sources: HashMap<Arc<str>, Arc<dyn ToolSource>>,
-    guards: HashMap<String, Arc<Guard>>,
+    guards: BTreeMap<Kind, HashMap<String, Arc<Guard>>>,
     pub(crate) defaults: LimitDefaults,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Guard {
     validator: OnceLock<Option<Validator>>,
     output_schema: Option<Value>,
     output_validator: OnceLock<Option<Validator>>,
-    pub(crate) concurrency: Option<Semaphore>,
+    pub(crate) concurrency: Option<Arc<Semaphore>>,
     pub(crate) rate: Option<Limit>,
 }
 
@@ -60,12 +60,17 @@ impl House {
         sources: Vec<Arc<dyn ToolSource>>,
         defaults: LimitDefaults,
     ) -> Result<Self, HouseProblem> {
-        let mut guards = HashMap::with_capacity(gate.catalog().len());
-        for tool in gate.catalog().tools() {
-            guards.insert(tool.name.to_string(), Arc::new(Guard::of(tool)?));
+        let mut guards: BTreeMap<Kind, HashMap<String, Arc<Guard>>> = BTreeMap::new();
+        for tool in gate.catalog().all() {
+            guards.entry(tool.kind).or_default().insert(tool.name.to_string(), Arc::new(Guard::of(tool)?));
         }
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
         Ok(Self { gate, sources, guards, defaults })
+    }
+
+    /// Some source offers more than tools.
+    pub(crate) fn has_more(&self) -> bool {
+        self.sources.values().any(|source| source.has_more())
     }
 
     pub fn gate(&self) -> &Arc<Gate> {
@@ -87,7 +92,7 @@ impl House {
     }
 
     pub(crate) fn guard(&self, tool: &Tool) -> Option<&Arc<Guard>> {
-        self.guards.get(tool.name.as_str())
+        self.guards.get(&tool.kind)?.get(tool.name.as_str())
     }
 }
 
@@ -101,7 +106,11 @@ impl Guard {
         let refused = |reason: String| HouseProblem::Schema { tool: tool.name.to_string(), reason };
         let mut definition: Value =
             serde_json::from_str(tool.definition.get()).map_err(|fault| refused(fault.to_string()))?;
-        let schema = definition.get_mut("inputSchema").map(Value::take).unwrap_or_default();
+        let schema = match tool.kind {
+            Kind::Tool => definition.get_mut("inputSchema").map(Value::take).unwrap_or_default(),
+            // what else there is has no schema: its source alone knows what it takes
+            _ => Value::Object(serde_json::Map::new()),
+        };
         if !schema.is_object() {
             return Err(refused("it is not an object".to_owned()));
         }
@@ -117,7 +126,7 @@ impl Guard {
             output_validator: OnceLock::new(),
             concurrency: limits
                 .concurrency
-                .map(|most| Semaphore::new(usize::try_from(most).unwrap_or(usize::MAX >> 4))),
+                .map(|most| Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(usize::MAX >> 4)))),
             rate: limits.per_minute.map(Limit::per_minute),
         })
     }

@@ -5,6 +5,8 @@
 
 mod answer;
 mod bounds;
+mod client;
+mod conclude;
 mod decided;
 mod guarded;
 mod house;
@@ -13,11 +15,12 @@ mod recorded;
 mod source;
 mod spine;
 
-pub use answer::{Progress, ProgressNote, ToolAnswer};
+pub use answer::ToolAnswer;
 pub use bounds::{SchemaTooLarge, check_schema};
+pub use client::{Asking, Client, ClientFault, Line, LogLevel, ProgressNote, Question, Said};
 pub use decided::{Call, Decided};
 pub use guarded::{ArgumentFault, Guarded};
 pub use house::{House, HouseProblem, LimitDefaults, check_tool};
 pub use recorded::{Counters, Recorded, Recorder};
-pub use source::{SourceFault, ToolOffer, ToolSource};
+pub use source::{InputRequired, Resumed, SourceFault, ToolOffer, ToolSource, Watch};
 pub use spine::{Outcome, Spine};

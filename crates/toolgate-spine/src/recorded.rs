@@ -14,7 +14,7 @@ use std::{
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Gate, Lang, Tool, View};
 
-use crate::{Guarded, Progress};
+use crate::{Client, Guarded, Resumed};
 
 /// A call that may run, once.
 pub struct Recorded {
@@ -24,7 +24,9 @@ pub struct Recorded {
     tool: Arc<Tool>,
     arguments: Box<RawValue>,
     lang: Lang,
-    progress: Progress,
+    client: Client,
+    resumed: Option<Resumed>,
+    asked: String,
     // INVARIANT: made only by `Recorder::record`
     _by_record: (),
 }
@@ -47,8 +49,18 @@ impl Recorded {
         self.lang
     }
 
-    pub fn progress(&self) -> &Progress {
-        &self.progress
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The answers to what an earlier try of this call wanted to know.
+    pub fn resumed(&self) -> Option<&Resumed> {
+        self.resumed.as_ref()
+    }
+
+    /// The name that was asked for: the address of a resource, also where a pattern led to it.
+    pub fn asked(&self) -> &str {
+        &self.asked
     }
 
     /// The gate that decided this call, for tools that explain it.
@@ -87,7 +99,9 @@ impl Recorder {
             tool: decided.tool,
             arguments,
             lang: decided.lang,
-            progress: decided.progress,
+            client: decided.client,
+            resumed: decided.resumed,
+            asked: decided.asked,
             _by_record: (),
         }
     }

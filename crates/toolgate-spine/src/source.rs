@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 use toolgate_core::{Facts, Tool};
 
 use crate::{ArgumentFault, Recorded, ToolAnswer};
@@ -14,7 +15,23 @@ pub trait ToolSource: Send + Sync {
 
     fn tools(&self) -> Vec<ToolOffer>;
 
+    /// Calls the tool, gets the prompt or reads the resource that was recorded.
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault>;
+
+    /// Whether it has more to offer than tools.
+    fn has_more(&self) -> bool {
+        false
+    }
+
+    /// Completes an argument of a prompt or of a template. `params` are the request's own, without the reference.
+    async fn complete(&self, call: Recorded, _params: &RawValue) -> Result<ToolAnswer, SourceFault> {
+        Err(SourceFault::unsupported(&call, "completes no arguments"))
+    }
+
+    /// Watches a resource for as long as the value lives.
+    async fn watch(&self, call: Recorded) -> Result<Watch, SourceFault> {
+        Err(SourceFault::unsupported(&call, "tells of no changes of its resources"))
+    }
 
     /// A source's own words for arguments that do not fit the schema; `None` for the gate's.
     fn word(&self, _tool: &Tool, _fault: &ArgumentFault) -> Option<ToolAnswer> {
@@ -31,7 +48,57 @@ pub struct ToolOffer {
     pub facts: Facts,
 }
 
-/// The source could not answer at all. What a tool itself refuses is an answer.
+/// A resource that is watched. Dropped, it is watched no more.
+pub struct Watch {
+    /// Grows with every change.
+    pub changes: watch::Receiver<u64>,
+    /// Whatever must live as long.
+    pub held: Box<dyn Send + Sync>,
+}
+
+/// Why a source gave no answer. What a tool itself refuses is an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SourceFault(pub String);
+pub enum SourceFault {
+    /// It could not answer at all.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It answered with an error of the protocol.
+    #[error("{message} ({code})")]
+    Rejected {
+        code: i64,
+        message: String,
+        /// JSON text.
+        data: Option<String>,
+    },
+    /// It wants the client to answer something first, and then the same call again.
+    #[error("more input is needed")]
+    InputRequired(InputRequired),
+}
+
+/// Questions to the client, by the source's own keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputRequired {
+    /// A JSON object of requests; absent where only the state is to come back.
+    pub requests: Option<String>,
+    /// Whatever the source wants to see again with the answers.
+    pub state: Option<String>,
+}
+
+/// The answers to an [`InputRequired`], for the same call again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resumed {
+    /// A JSON object of responses, by the same keys.
+    pub responses: Option<String>,
+    pub state: Option<String>,
+}
+
+impl SourceFault {
+    pub fn unavailable(why: impl Into<String>) -> Self {
+        Self::Unavailable(why.into())
+    }
+
+    fn unsupported(call: &Recorded, what: &str) -> Self {
+        let message = format!("'{}' {what}", call.tool().source);
+        Self::Rejected { code: -32601, message, data: None }
+    }
+}

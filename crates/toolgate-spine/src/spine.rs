@@ -1,17 +1,15 @@
 //! The path itself, over whatever house stands at the moment.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use tokio::sync::watch;
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Tool, tool::Effect};
 
-use crate::{Call, Decided, House, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource};
+use crate::{Call, Decided, House, InputRequired, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch};
 
 /// Runs calls along the one path and holds the house they run in.
 pub struct Spine {
@@ -42,6 +40,7 @@ pub enum Outcome {
     Refused {
         tool: Arc<Tool>,
         code: &'static str,
+        message: String,
         answer: ToolAnswer,
     },
     /// Unknown or hidden: one branch.
@@ -55,6 +54,19 @@ pub enum Outcome {
     Unavailable {
         tool: Arc<Tool>,
         message: String,
+    },
+    /// The source answered with an error of the protocol.
+    Rejected {
+        tool: Arc<Tool>,
+        code: i64,
+        message: String,
+        /// JSON text.
+        data: Option<String>,
+    },
+    /// The client must answer something first, and then call again.
+    InputRequired {
+        tool: Arc<Tool>,
+        input: InputRequired,
     },
 }
 
@@ -114,8 +126,13 @@ impl Spine {
 
     pub async fn call(&self, caller: &Arc<Caller>, call: Call<'_>) -> Outcome {
         let outcome = self.walk(caller, call).await;
-        match &outcome {
-            Outcome::Answered(_) => {}
+        self.note(caller, &outcome);
+        outcome
+    }
+
+    fn note(&self, caller: &Caller, outcome: &Outcome) {
+        match outcome {
+            Outcome::Answered(_) | Outcome::InputRequired { .. } => {}
             Outcome::Denied { tool, denial, .. } => {
                 self.recorder.turned_away(Some(tool), caller, "denied", &denial.rule)
             }
@@ -126,48 +143,87 @@ impl Spine {
             Outcome::Unknown => self.recorder.turned_away(None, caller, "unknown", ""),
             Outcome::Unbound { tool, argument } => self.recorder.turned_away(Some(tool), caller, "unbound", argument),
             Outcome::Unavailable { tool, .. } => self.recorder.turned_away(Some(tool), caller, "unavailable", ""),
+            Outcome::Rejected { tool, .. } => self.recorder.turned_away(Some(tool), caller, "rejected", ""),
         }
-        outcome
     }
 
     async fn walk(&self, caller: &Arc<Caller>, call: Call<'_>) -> Outcome {
-        let house = self.house.load_full();
-        let decided = match Decided::decide(&house, caller, &call) {
-            Ok(decided) => decided,
-            Err(outcome) => return *outcome,
-        };
-        let guarded = match decided.guard(call.arguments) {
-            Ok(guarded) => guarded,
-            Err(outcome) => return *outcome,
-        };
-        let tool = Arc::clone(&guarded.decided.tool);
         let started = Instant::now();
-        if guarded.decided.dry_run {
-            let preview = guarded.preview();
-            self.recorder.answered(&tool, caller, started.elapsed());
-            return Outcome::Answered(preview.into_bytes());
-        }
-        let Some(guard) = house.guard(&tool) else { return Outcome::Unknown };
-        let slot = match guard.concurrency.as_ref().map(tokio::sync::Semaphore::try_acquire) {
-            Some(Err(_)) => {
-                let message = format!("Tool '{}' is busy. Try again shortly.", tool.wire_name);
-                return *guarded.decided.refuse("overloaded", message);
+        let admitted = match self.admit(caller, &call) {
+            Ok(admitted) => admitted,
+            Err(outcome) => return *outcome,
+        };
+        let (house, tool) = (admitted.house, admitted.tool);
+        let recorded = match admitted.then {
+            Then::Run(recorded) => recorded,
+            Then::Preview(preview) => {
+                self.recorder.answered(&tool, caller, started.elapsed());
+                return Outcome::Answered(preview.into_bytes());
             }
-            Some(Ok(slot)) => Some(slot),
-            None => None,
         };
-        let Some(source) = house.sources.get(&tool.source).cloned() else {
-            return Outcome::Unavailable { message: format!("nothing runs the tools of '{}'", tool.source), tool };
-        };
-        let timeout = Duration::from_millis(tool.facts.limits.timeout_ms.unwrap_or(house.defaults.timeout_ms));
-        let recorded = self.recorder.record(guarded);
-        let result = tokio::time::timeout(timeout, self.run(source, recorded)).await;
-        drop(slot);
-        let outcome = self.conclude(&house, &tool, result, timeout);
+        let timeout = house.timeout(&tool);
+        let result = call.client.within(timeout, self.run(admitted.source, recorded)).await;
+        drop(admitted.slot);
+        let outcome = house.conclude(&tool, result, timeout);
         if matches!(outcome, Outcome::Answered(_)) {
             self.recorder.answered(&tool, caller, started.elapsed());
         }
         outcome
+    }
+
+    /// Everything before the run: decide, guard, record.
+    fn admit(&self, caller: &Arc<Caller>, call: &Call<'_>) -> Result<Admitted, Box<Outcome>> {
+        let house = self.house.load_full();
+        let guarded = Decided::decide(&house, caller, call)?.guard(call.arguments)?;
+        let tool = Arc::clone(&guarded.decided.tool);
+        let Some(source) = house.sources.get(&tool.source).cloned() else {
+            let message = format!("nothing runs the tools of '{}'", tool.source);
+            return Err(Box::new(Outcome::Unavailable { message, tool }));
+        };
+        if guarded.decided.dry_run {
+            return Ok(Admitted { house, tool, source, slot: None, then: Then::Preview(guarded.preview()) });
+        }
+        let slot = house.slot(&tool)?;
+        Ok(Admitted { house, tool, source, slot, then: Then::Run(self.recorder.record(guarded)) })
+    }
+
+    /// Completes an argument of a prompt or of a template: who may not use it learns nothing from it either.
+    pub async fn complete(&self, caller: &Arc<Caller>, call: Call<'_>, params: &RawValue) -> Outcome {
+        let client = call.client.clone();
+        let outcome = match self.admit(caller, &call) {
+            Err(outcome) => *outcome,
+            Ok(Admitted { house, tool, source, then: Then::Run(recorded), slot: _slot }) => {
+                let timeout = house.timeout(&tool);
+                let result = client.within(timeout, source.complete(recorded, params)).await;
+                house.conclude(&tool, result, timeout)
+            }
+            Ok(Admitted { then: Then::Preview(preview), .. }) => Outcome::Answered(preview.into_bytes()),
+        };
+        self.note(caller, &outcome);
+        outcome
+    }
+
+    /// Watches a resource for a caller who may read it.
+    pub async fn watch(&self, caller: &Arc<Caller>, call: Call<'_>) -> Result<Watch, Outcome> {
+        let outcome = match self.admit(caller, &call) {
+            Err(outcome) => *outcome,
+            Ok(Admitted { house, tool, source, then: Then::Run(recorded), slot: _slot }) => {
+                let timeout = house.timeout(&tool);
+                match tokio::time::timeout(timeout, source.watch(recorded)).await {
+                    Ok(Ok(watch)) => return Ok(watch),
+                    Ok(Err(fault)) => house.conclude(&tool, Some(Err(fault)), timeout),
+                    Err(_) => house.conclude(&tool, None, timeout),
+                }
+            }
+            Ok(Admitted { tool, .. }) => Outcome::Unavailable { message: "a dry run watches nothing".to_owned(), tool },
+        };
+        self.note(caller, &outcome);
+        Err(outcome)
+    }
+
+    /// Whether there is more behind the gate than tools.
+    pub fn has_more(&self) -> bool {
+        self.house.load().has_more()
     }
 
     /// A read stops when its caller goes; a call with an effect runs to its end on its own.
@@ -177,33 +233,21 @@ impl Spine {
         }
         match self.running.spawn(async move { source.run(call).await }).await {
             Ok(answer) => answer,
-            Err(_) => Err(SourceFault("the tool failed".to_owned())),
+            Err(_) => Err(SourceFault::unavailable("the tool failed")),
         }
     }
+}
 
-    fn conclude(
-        &self,
-        house: &House,
-        tool: &Arc<Tool>,
-        result: Result<Result<ToolAnswer, SourceFault>, tokio::time::error::Elapsed>,
-        timeout: Duration,
-    ) -> Outcome {
-        let refused = |code: &'static str, message: String| {
-            let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
-            Outcome::Refused { tool: Arc::clone(tool), code, answer: house.failure(tool, &denial, &denial.message) }
-        };
-        let most = tool.facts.limits.result_bytes.unwrap_or(house.defaults.result_bytes);
-        match result {
-            Ok(Ok(answer)) if answer.len() as u64 > most => refused(
-                "result_too_large",
-                format!("The result of tool '{}' is larger than {most} bytes.", tool.wire_name),
-            ),
-            Ok(Ok(answer)) => Outcome::Answered(answer.into_bytes()),
-            Ok(Err(fault)) => Outcome::Unavailable { tool: Arc::clone(tool), message: fault.to_string() },
-            Err(_) => refused(
-                "timed_out",
-                format!("Tool '{}' did not answer within {} ms.", tool.wire_name, timeout.as_millis()),
-            ),
-        }
-    }
+/// A call that may run.
+struct Admitted {
+    house: Arc<House>,
+    tool: Arc<Tool>,
+    source: Arc<dyn ToolSource>,
+    slot: Option<OwnedSemaphorePermit>,
+    then: Then,
+}
+
+enum Then {
+    Run(Recorded),
+    Preview(ToolAnswer),
 }

@@ -4,17 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
-use toolgate_spine::{Progress, ToolAnswer};
+use toolgate_spine::{Client, ToolAnswer};
 
 use crate::{Fault, State, fault::shortened, handshake::Live, link::Ask, message, scan, upstream::Inner};
 
 impl Inner {
-    pub(crate) async fn call(
-        &self,
-        tool: &str,
-        arguments: &RawValue,
-        progress: &Progress,
-    ) -> Result<ToolAnswer, Fault> {
+    pub(crate) async fn call(&self, tool: &str, arguments: &RawValue, client: &Client) -> Result<ToolAnswer, Fault> {
         let live = self.connected().await?;
         let definitions = self.definitions.load_full();
         let Some(definition) = definitions.find(tool) else {
@@ -29,7 +24,7 @@ impl Inner {
             method: "tools/call",
             name: Some(tool),
             members: &[&name, &given],
-            progress: Some(progress),
+            client: Some(client),
             mirrors: &definition.mirrors,
             arguments: arguments.get(),
         };

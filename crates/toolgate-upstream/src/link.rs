@@ -1,7 +1,7 @@
 //! One connection to an upstream, whatever carries it.
 
 use bytes::Bytes;
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 
 use crate::{
     child::ChildLink,
@@ -26,7 +26,7 @@ pub(crate) struct Ask<'a> {
     /// Members of `params`, each as `"key":value`.
     pub(crate) members: &'a [&'a str],
     /// `None` where no reports are wanted.
-    pub(crate) progress: Option<&'a Progress>,
+    pub(crate) client: Option<&'a Client>,
     pub(crate) mirrors: &'a [Mirror],
     pub(crate) arguments: &'a str,
 }
@@ -38,20 +38,22 @@ impl Link {
             Self::Child(link) => link.next_id(),
             Self::Http(link) => link.next_id(),
         };
-        let meta = era.map(|era| era.meta(ask.progress.map(|_| id))).unwrap_or_default();
+        let meta = era
+            .map(|era| era.meta(ask.client.filter(|client| client.wants_progress()).map(|_| id)))
+            .unwrap_or_default();
         let members: Vec<&str> = ask.members.iter().copied().chain([meta.as_str()]).collect();
         let body = message::request(id, ask.method, &members);
-        let nobody = Progress::default();
-        let progress = ask.progress.unwrap_or(&nobody);
+        let nobody = Client::default();
+        let client = ask.client.unwrap_or(&nobody);
         match self {
-            Self::Child(link) => link.request(id, body, progress).await,
+            Self::Child(link) => link.request(id, body, client).await,
             Self::Http(link) => {
                 let mirrored = match era {
                     Some(Era::Modern) => mirror::headers(ask.method, ask.name, ask.mirrors, ask.arguments),
                     _ => Vec::new(),
                 };
                 let cancellable = ask.method == "tools/call";
-                link.request(id, body, Head { era: era.cloned(), mirrored, cancellable }, progress).await
+                link.request(id, body, Head { era: era.cloned(), mirrored, cancellable }, client).await
             }
         }
     }
@@ -76,7 +78,7 @@ impl Link {
             (Self::Child(link), Era::Modern) => {
                 // its answer only comes when it ends, and then the child ends too
                 let id = link.next_id();
-                link.request(id, body(id), &Progress::default()).await.map(drop)
+                link.request(id, body(id), &Client::default()).await.map(drop)
             }
             // an older child just tells
             (Self::Child(_), Era::Legacy(_)) => std::future::pending().await,

@@ -24,7 +24,7 @@ impl ToolSource for Upstream {
     }
 
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
-        let answer = self.inner.call(call.tool().own_name.as_str(), call.arguments(), call.progress()).await;
-        answer.map_err(|fault| SourceFault(fault.about(&self.inner.config.name)))
+        let answer = self.inner.call(call.tool().own_name.as_str(), call.arguments(), call.client()).await;
+        answer.map_err(|fault| SourceFault::Unavailable(fault.about(&self.inner.config.name)))
     }
 }

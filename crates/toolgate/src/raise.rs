@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use toolgate_core::{
-    Blueprint, Gate, GateProblem, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
+    Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
     tool::BadToolName,
 };
 use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, todo::TodoPack};
@@ -140,6 +140,7 @@ fn registered(source: &str, prefix: &str, config: &Config, offer: ToolOffer) -> 
     let own_name = ToolName::new(&offer.name).map_err(bad)?;
     let name = ToolName::new(&format!("{prefix}{own_name}")).map_err(bad)?;
     Ok(Tool {
+        kind: Kind::Tool,
         wire_name: if config.naming == Naming::Dotted { name.clone() } else { name.to_wire() },
         name,
         own_name,

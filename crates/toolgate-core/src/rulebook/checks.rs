@@ -34,6 +34,11 @@ pub(super) fn check_names(
         let tool = match kind.as_str() {
             "Tool" => Some(id),
             "Action" => id.strip_prefix("call:"),
+            // these come and go with their servers, so that nothing can be said of a name that is not there
+            "Prompt" | "Resource" => {
+                named.insert(id.to_owned());
+                None
+            }
             "Caller" => {
                 problems.push(
                     problem(draft, format!("rule '{}' names {literal}, which is never a caller", draft.id))

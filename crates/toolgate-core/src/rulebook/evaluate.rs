@@ -98,7 +98,7 @@ impl Rulebook {
         if let Some(group) = &facts.group {
             attributes.insert("group".into(), text(group));
         }
-        Entity::new(uid("Tool", name)?, attributes, HashSet::new()).ok().map(ToolAttributes)
+        Entity::new(uid(tool.kind.entity(), name)?, attributes, HashSet::new()).ok().map(ToolAttributes)
     }
 
     /// The call conditions, without those over arguments.

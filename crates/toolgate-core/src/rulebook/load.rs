@@ -273,7 +273,7 @@ fn rule_of(draft: &Draft<'_>, position: usize) -> Result<Rule, Vec<RuleProblem>>
         code: note("code").unwrap_or_else(|| if needs_approval { "approval_required" } else { "forbidden" }.to_owned()),
         source: note("source"),
         message: Texts {
-            en: note("message").unwrap_or_else(|| format!("Tool '{{tool}}' is not allowed by rule '{id}'.")),
+            en: note("message").unwrap_or_else(|| format!("{{kind}} '{{tool}}' is not allowed by rule '{id}'.")),
             ja: note("message_ja"),
         },
         remedy: note("remedy").map(|en| Texts { en, ja: note("remedy_ja") }),

@@ -172,7 +172,8 @@ impl Rulebook {
         let purpose = caller.agent.as_ref().and_then(|agent| agent.purpose).map_or("none", |purpose| purpose.as_str());
         let missing: Vec<&str> = tool.facts.oauth_scopes.difference(&caller.scopes).map(String::as_str).collect();
         let lowest = self.plans.first().map_or("", String::as_str);
-        text.replace("{tool}", tool.wire_name.as_str())
+        text.replace("{kind}", tool.kind.word(lang))
+            .replace("{tool}", tool.wire_name.as_str())
             .replace("{purpose}", purpose)
             .replace("{runtime}", caller.runtime.as_str())
             .replace("{min_plan}", tool.facts.min_plan.as_deref().unwrap_or(lowest))

@@ -63,6 +63,7 @@ fn tool(name: &str, properties: Value, facts: Facts) -> Tool {
     let definition = json!({"name": name, "inputSchema": {"type": "object", "properties": properties}});
     let name = ToolName::new(name).unwrap();
     Tool {
+        kind: toolgate_core::Kind::Tool,
         wire_name: name.to_wire(),
         own_name: name.clone(),
         name,
@@ -122,7 +123,7 @@ impl ToolSource for Fixture {
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
         self.runs.fetch_add(1, Ordering::SeqCst);
         match call.tool().name.as_str() {
-            "broken" => Err(SourceFault("the fixture is broken".to_owned())),
+            "broken" => Err(SourceFault::Unavailable("the fixture is broken".to_owned())),
             "raw" => Ok(ToolAnswer::raw(Bytes::from_static(
                 br#"{"content":[{"type":"hologram","odd":1.50}],"unheardOf":{"b":1,"a":2},"isError":false}"#,
             ))),

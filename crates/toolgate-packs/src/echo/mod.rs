@@ -33,7 +33,7 @@ impl ToolSource for EchoPack {
     }
 
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
-        call.progress().report(ProgressNote { progress: 1.0, total: Some(1.0), message: None });
+        call.client().report(ProgressNote { progress: 1.0, total: Some(1.0), message: None });
         let given = call.arguments().get();
         let text =
             serde_json::from_str::<Value>(given).ok().and_then(|value| value.get("text")?.as_str().map(str::to_owned));

@@ -51,7 +51,7 @@ impl ToolSource for GatePack {
     }
 
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
-        let fault = |fault: serde_json::Error| SourceFault(format!("help could not answer: {fault}"));
+        let fault = |fault: serde_json::Error| SourceFault::Unavailable(format!("help could not answer: {fault}"));
         let HelpArguments { tool_name } = serde_json::from_str(call.arguments().get()).map_err(fault)?;
         let (gate, view, caller, lang) = (call.gate(), call.view(), call.caller(), call.lang());
         match tool_name {

@@ -4,9 +4,9 @@ use std::{future::Future, panic::resume_unwind, sync::Arc, time::Duration};
 
 use serde_json::{Value, value::to_raw_value};
 use tempfile::TempDir;
-use toolgate_core::{Blueprint, Caller, Gate, Lang, Tool, ToolName, caller::UserId};
+use toolgate_core::{Blueprint, Caller, Gate, Kind, Lang, Tool, ToolName, caller::UserId};
 use toolgate_packs::todo::{TodoPack, offered};
-use toolgate_spine::{Call, House, LimitDefaults, Outcome, Progress, Spine};
+use toolgate_spine::{Call, House, LimitDefaults, Outcome, Spine};
 use toolgate_store::{Location, Store};
 
 #[path = "../../../toolgate/tests/command/bed/database.rs"]
@@ -69,6 +69,7 @@ impl World {
         let tool = |offer: toolgate_spine::ToolOffer| {
             let name = ToolName::new(&offer.name).unwrap();
             Tool {
+                kind: Kind::Tool,
                 wire_name: name.clone(),
                 own_name: name.clone(),
                 name,
@@ -86,13 +87,7 @@ impl World {
 
     pub async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Outcome {
         let arguments = to_raw_value(&arguments).unwrap();
-        let call = Call {
-            name: tool,
-            arguments: Some(&arguments),
-            dry_run: false,
-            lang: Lang::En,
-            progress: Progress::default(),
-        };
+        let call = Call::of(Kind::Tool, tool, Some(&arguments), Lang::En);
         self.spine.call(&Arc::new(caller.clone()), call).await
     }
 

@@ -16,7 +16,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 
 use super::{
     lines::{Line, Lines, id_at_beginning},
@@ -56,7 +56,7 @@ struct Wire {
 
 struct Waiting {
     answer: oneshot::Sender<Result<Bytes, Fault>>,
-    progress: Progress,
+    client: Client,
 }
 
 impl ChildLink {
@@ -90,9 +90,9 @@ impl ChildLink {
     }
 
     /// Sends a request and waits for its answer. Dropped before, it tells the child that nobody waits any more.
-    pub(crate) async fn request(&self, id: u64, line: Bytes, progress: &Progress) -> Result<Bytes, Fault> {
+    pub(crate) async fn request(&self, id: u64, line: Bytes, client: &Client) -> Result<Bytes, Fault> {
         let (answer, answered) = oneshot::channel();
-        self.wire.waiting().insert(id, Waiting { answer, progress: progress.clone() });
+        self.wire.waiting().insert(id, Waiting { answer, client: client.clone() });
         let mut asked = Asked { wire: &self.wire, id, sent: false };
         if let Some(why) = self.over.borrow().clone() {
             return Err(Fault::Down { why });
@@ -162,7 +162,7 @@ impl Wire {
                     && let Some((id, note)) = message::progress(params)
                     && let Some(waiting) = self.waiting().get(&id)
                 {
-                    waiting.progress.report(note);
+                    waiting.client.report(note);
                 }
             }
             None if line.iter().all(u8::is_ascii_whitespace) => {}

@@ -14,7 +14,7 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::sync::Notify;
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 
 use super::{body, events::Events};
 use crate::{
@@ -98,15 +98,15 @@ impl HttpLink {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) async fn request(&self, id: u64, body: Bytes, head: Head, progress: &Progress) -> Result<Bytes, Fault> {
+    pub(crate) async fn request(&self, id: u64, body: Bytes, head: Head, client: &Client) -> Result<Bytes, Fault> {
         let told = head.cancellable && matches!(head.era, Some(Era::Legacy(_)));
         let mut hung_up = HungUp { link: self, era: head.era.clone().filter(|_| told), id };
-        let answer = self.exchange(id, body, head, progress).await;
+        let answer = self.exchange(id, body, head, client).await;
         hung_up.era = None;
         answer
     }
 
-    async fn exchange(&self, id: u64, body: Bytes, head: Head, progress: &Progress) -> Result<Bytes, Fault> {
+    async fn exchange(&self, id: u64, body: Bytes, head: Head, client: &Client) -> Result<Bytes, Fault> {
         let mut response = self.post(body, &head).await?;
         if head.era.is_none()
             && let Some(session) = response.headers().get(SESSION)
@@ -128,7 +128,7 @@ impl HttpLink {
             for data in events.push(&piece)? {
                 match message::read(&data) {
                     Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
-                    other => self.take(other, &data, &head, Some((id, progress))).await,
+                    other => self.take(other, &data, &head, Some((id, client))).await,
                 }
             }
         }
@@ -171,7 +171,7 @@ impl HttpLink {
     }
 
     /// Anything but the answer that is waited for.
-    async fn take(&self, message: Option<Kind<'_>>, data: &Bytes, head: &Head, asked: Option<(u64, &Progress)>) {
+    async fn take(&self, message: Option<Kind<'_>>, data: &Bytes, head: &Head, asked: Option<(u64, &Client)>) {
         match message {
             Some(Kind::Answer(..)) => self.counts.unmatched(),
             Some(Kind::Request(id, method)) => {
@@ -181,12 +181,12 @@ impl HttpLink {
             }
             Some(Kind::Notification(method, params)) => {
                 self.counts.notified(&method);
-                if let Some((asked, progress)) = asked
+                if let Some((asked, client)) = asked
                     && method == "notifications/progress"
                     && let Some((id, note)) = message::progress(params)
                     && id == asked
                 {
-                    progress.report(note);
+                    client.report(note);
                 }
             }
             None => self.counts.garbage(data),

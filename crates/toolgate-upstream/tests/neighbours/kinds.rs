@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use tokio::sync::mpsc;
 use toolgate_core::tool::{Effect, Permission};
-use toolgate_spine::{Progress, ToolSource};
+use toolgate_spine::{Client, Line, Said, ToolSource};
 
 use crate::site::{KINDS, Site, Way, ask, said, within};
 
@@ -53,11 +53,13 @@ async fn only_wanted_tools_are_offered() {
 async fn progress_reaches_the_caller() {
     for (way, era) in KINDS {
         let site = Site::new(way, era, &[]).await;
-        let (sender, mut notes) = mpsc::channel(16);
-        let outcome = site.outcome("steps", "{}", Progress::to(sender)).await;
+        let (said_to, mut notes) = mpsc::channel(16);
+        let capabilities = RawValue::from_string("{}".to_owned()).unwrap();
+        let line = Line { said: said_to, wants_progress: true, log: None, capabilities };
+        let outcome = site.outcome("steps", "{}", Client::on(line)).await;
         assert!(said(outcome).contains("steps"));
         let mut seen = Vec::new();
-        while let Ok(note) = notes.try_recv() {
+        while let Ok(Said::Progress(note)) = notes.try_recv() {
             seen.push((note.progress, note.total, note.message.unwrap_or_default()));
         }
         let step = |n: f64, text: &str| (n, Some(3.0), text.to_owned());
@@ -103,7 +105,7 @@ async fn a_call_past_its_deadline_fails_clearly_and_is_called_off() {
 async fn a_call_nobody_waits_for_is_called_off() {
     for (way, era) in KINDS {
         let site = Site::new(way, era, &[]).await;
-        let call = ask(&site.spine, "hang", "{}", Progress::default());
+        let call = ask(&site.spine, "hang", "{}", Client::default());
         assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
         called_off(&site, way, era).await;
         assert_eq!(site.upstream.status().calls_under_way, 0);
@@ -140,7 +142,7 @@ async fn an_older_upstreams_questions_are_answered_without_promises() {
 async fn more_calls_than_allowed_are_turned_away_at_once() {
     for (way, era) in KINDS {
         let site = Site::with(way, era, &[], |config| config.concurrency = 2).await;
-        let slow = || ask(&site.spine, "slow", "{}", Progress::default());
+        let slow = || ask(&site.spine, "slow", "{}", Client::default());
         let (one, two, three) = tokio::join!(slow(), slow(), slow());
         let texts = [one, two, three].map(said);
         assert_eq!(texts.iter().filter(|text| text.contains(r#""text": "slow""#)).count(), 2);

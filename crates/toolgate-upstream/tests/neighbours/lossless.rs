@@ -1,6 +1,6 @@
 //! What an upstream says reaches the caller byte for byte, and what a caller says reaches the upstream so.
 
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 
 use crate::site::{KINDS, Site, said};
 
@@ -14,7 +14,7 @@ async fn odd_definitions_and_results_pass_as_they_are() {
         let definitions = site.upstream.definitions();
         let odd = definitions.iter().find(|definition| definition.name == "odd").unwrap();
         assert_eq!(odd.raw.get(), DEFINITION, "{way:?} {era}");
-        let result = said(site.outcome("odd", "{}", Progress::default()).await);
+        let result = said(site.outcome("odd", "{}", Client::default()).await);
         assert_eq!(result, RESULT, "{way:?} {era}");
         site.upstream.stop().await;
     }
@@ -25,7 +25,7 @@ async fn arguments_pass_as_they_are() {
     let arguments = r#"{"z":1.0e5,"a":12345678901234567890, "n":-0.0,"text":"\u00e9 é \/","deep":{"b":[ ],"a":null}}"#;
     for (way, era) in KINDS {
         let site = Site::new(way, era, &[]).await;
-        site.outcome("echo", arguments, Progress::default()).await;
+        site.outcome("echo", arguments, Client::default()).await;
         let sent = site.fixture.log();
         let line = sent.lines().find(|line| line.contains("tools/call")).unwrap();
         let body = serde_json::from_str::<serde_json::Value>(line).unwrap()["body"].as_str().unwrap().to_owned();
@@ -45,7 +45,7 @@ async fn neither_the_environment_nor_a_callers_credential_goes_upstream() {
             assert!(env.contains("PATH") && !env.contains("CARGO"), "{env}");
         }
         let credential = r#"{"session_token":"canary-1","coordinator_token":"canary-2","text":"x"}"#;
-        site.outcome("echo", credential, Progress::default()).await;
+        site.outcome("echo", credential, Client::default()).await;
         let log = site.fixture.log();
         assert!(log.contains("tools/call") && !log.contains("canary"), "{log}");
         assert!(way == crate::site::Way::Stdio || log.contains("the-gates-own"));

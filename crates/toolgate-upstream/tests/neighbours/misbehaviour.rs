@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 use toolgate_upstream::{Fault, State, Transport, Upstream, UpstreamConfig};
 
 use crate::site::{Site, Way, ask, fixture, said, within};
@@ -47,7 +47,7 @@ async fn a_line_too_long_to_read_is_an_error_of_its_call_alone() {
     for size in [200_000, 30_000_000] {
         let started = Instant::now();
         let arguments = format!("{{\"size\":{size}}}");
-        let huge = ask(&site.spine, "huge", &arguments, Progress::default());
+        let huge = ask(&site.spine, "huge", &arguments, Client::default());
         let (huge, fine) = tokio::join!(huge, site.works());
         let text = said(huge);
         assert!(text.contains("upstream 'fix' answered with more than 100000 bytes"), "{text}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use serde_json::json;
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 use toolgate_upstream::Upstream;
 
 use crate::site::{KINDS, Site, fixture, raise, said};
@@ -59,7 +59,7 @@ async fn random_definitions_and_results_arrive_as_they_were_sent() {
                 sent.insert(n % 4, "\"resultType\":\"complete\"".to_owned());
             }
             let arguments = json!({"json": format!("{{{}}}", sent.join(","))}).to_string();
-            let result = said(site.outcome(&format!("t{n}"), &arguments, Progress::default()).await);
+            let result = said(site.outcome(&format!("t{n}"), &arguments, Client::default()).await);
             assert_eq!(result, format!("{{{}}}", members.join(",")), "{way:?} {era}");
         }
         site.upstream.stop().await;

@@ -12,10 +12,10 @@ use std::{
 use serde_json::{Value, value::RawValue};
 use tempfile::TempDir;
 use toolgate_core::{
-    Blueprint, Caller, Facts, Gate, Tool, ToolName,
+    Blueprint, Caller, Facts, Gate, Kind, Tool, ToolName,
     tool::{Effect, Permission},
 };
-use toolgate_spine::{Call, House, LimitDefaults, Outcome, Progress, Spine};
+use toolgate_spine::{Call, Client, House, LimitDefaults, Outcome, Spine};
 use toolgate_upstream::{SecretText, Transport, Upstream, UpstreamConfig};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,13 +120,13 @@ impl Site {
         Self { upstream, spine, fixture }
     }
 
-    pub async fn outcome(&self, tool: &str, arguments: &str, progress: Progress) -> Outcome {
-        ask(&self.spine, tool, arguments, progress).await
+    pub async fn outcome(&self, tool: &str, arguments: &str, client: Client) -> Outcome {
+        ask(&self.spine, tool, arguments, client).await
     }
 
     /// The result's text, or the fault's.
     pub async fn call(&self, tool: &str) -> String {
-        said(self.outcome(tool, "{}", Progress::default()).await)
+        said(self.outcome(tool, "{}", Client::default()).await)
     }
 
     /// Whether a plain call works.
@@ -146,7 +146,15 @@ pub fn raise(upstream: &Arc<Upstream>) -> Arc<Spine> {
     let tool = |definition: toolgate_upstream::Definition| {
         let name = ToolName::new(&definition.name).unwrap();
         let (wire_name, own_name) = (name.to_wire(), name.clone());
-        Tool { name, wire_name, own_name, source: "fix".into(), definition: definition.raw, facts: facts.clone() }
+        Tool {
+            kind: Kind::Tool,
+            name,
+            wire_name,
+            own_name,
+            source: "fix".into(),
+            definition: definition.raw,
+            facts: facts.clone(),
+        }
     };
     let tools = upstream.definitions().into_iter().map(tool).collect();
     let gate = Gate::new(Blueprint { tools, page_size: 1000, ..Blueprint::default() }).unwrap();
@@ -154,10 +162,10 @@ pub fn raise(upstream: &Arc<Upstream>) -> Arc<Spine> {
     Spine::new(House::new(gate, vec![upstream.clone()], defaults).unwrap())
 }
 
-pub async fn ask(spine: &Arc<Spine>, tool: &str, arguments: &str, progress: Progress) -> Outcome {
+pub async fn ask(spine: &Arc<Spine>, tool: &str, arguments: &str, client: Client) -> Outcome {
     let arguments: Box<RawValue> = serde_json::from_str(arguments).unwrap();
     let lang = spine.gate().lang();
-    let call = Call { name: tool, arguments: Some(&arguments), dry_run: false, lang, progress };
+    let call = Call { client, ..Call::of(Kind::Tool, tool, Some(&arguments), lang) };
     spine.call(&Arc::new(Caller::anonymous()), call).await
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgate_spine::Progress;
+use toolgate_spine::Client;
 use toolgate_upstream::{Fault, Transport, Upstream, UpstreamConfig};
 
 use crate::site::{Site, Way, fixture, said, within};
@@ -55,7 +55,7 @@ async fn an_answer_that_breaks_off_is_an_error_and_the_call_is_not_made_again() 
 async fn results_past_the_limit_are_errors_and_what_else_comes_on_a_stream_is_passed_over() {
     let site = Site::with(Way::Http, "modern", &[], |config| config.result_bytes = 100_000).await;
     for size in [200_000, 9_000_000] {
-        let text = said(site.outcome("huge", &format!("{{\"size\":{size}}}"), Progress::default()).await);
+        let text = said(site.outcome("huge", &format!("{{\"size\":{size}}}"), Client::default()).await);
         assert!(text.contains("upstream 'fix' answered with more than 100000 bytes"), "{text}");
     }
     assert!(site.call("wrong").await.contains(r#""text": "wrong""#));
@@ -82,7 +82,7 @@ async fn a_lost_session_is_opened_again_and_the_call_is_left_to_the_caller() {
 #[tokio::test]
 async fn the_newer_era_repeats_the_body_in_headers_and_the_older_names_its_session() {
     let site = Site::new(Way::Http, "modern", &[]).await;
-    site.outcome("mirrored", r#"{"region":"Köln"}"#, Progress::default()).await;
+    site.outcome("mirrored", r#"{"region":"Köln"}"#, Client::default()).await;
     let headers = head_of(&site, "tools/call");
     assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
     assert_eq!((&headers["mcp-method"], &headers["mcp-name"]), (&"tools/call".into(), &"mirrored".into()));

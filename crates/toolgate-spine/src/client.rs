@@ -1,0 +1,271 @@
+//! The client a call runs for: what may be said to it while the call runs, and what may be asked of it.
+
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::{Instant, sleep_until},
+};
+
+/// How far a running call is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProgressNote {
+    pub progress: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// The protocol's levels, the least urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+/// What can be asked of a client, if it said that it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Asking {
+    Elicitation,
+    Sampling,
+    Roots,
+}
+
+impl Asking {
+    pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
+
+    /// The protocol's method.
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Elicitation => "elicitation/create",
+            Self::Sampling => "sampling/createMessage",
+            Self::Roots => "roots/list",
+        }
+    }
+
+    /// The client's capability.
+    pub const fn capability(self) -> &'static str {
+        match self {
+            Self::Elicitation => "elicitation",
+            Self::Sampling => "sampling",
+            Self::Roots => "roots",
+        }
+    }
+
+    pub fn of_method(method: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|asking| asking.method() == method)
+    }
+}
+
+/// What a running call says.
+#[derive(Debug)]
+pub enum Said {
+    Progress(ProgressNote),
+    /// The parameters of a log message, as they came.
+    Log(Box<RawValue>),
+    Question(Question),
+}
+
+/// Something the client must answer before the call can go on.
+#[derive(Debug)]
+pub struct Question {
+    pub asking: Asking,
+    /// As they came; `{}` where there were none.
+    pub params: Box<RawValue>,
+    /// Dropped: nobody will answer.
+    pub answer: oneshot::Sender<Result<Box<RawValue>, ClientFault>>,
+}
+
+/// The client's own refusal, or why it was not asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code})")]
+pub struct ClientFault {
+    pub code: i64,
+    pub message: String,
+    /// JSON text.
+    pub data: Option<String>,
+}
+
+/// The client's side of a call. The default one hears nothing and answers nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Client(Option<Arc<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    line: Line,
+    /// Questions nobody has answered yet.
+    open: AtomicUsize,
+}
+
+/// What a client can do and wants to hear.
+#[derive(Debug)]
+pub struct Line {
+    pub said: mpsc::Sender<Said>,
+    pub wants_progress: bool,
+    /// The least urgent log message it wants; none at all where absent.
+    pub log: Option<LogLevel>,
+    /// The client's capabilities as it declared them: a JSON object.
+    pub capabilities: Box<RawValue>,
+}
+
+impl Client {
+    pub fn on(line: Line) -> Self {
+        Self(Some(Arc::new(Inner { line, open: AtomicUsize::new(0) })))
+    }
+
+    pub fn wants_progress(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.line.wants_progress)
+    }
+
+    /// Never waits: a client that does not read its progress misses some of it.
+    pub fn report(&self, note: ProgressNote) {
+        if let Some(inner) = self.0.as_ref().filter(|inner| inner.line.wants_progress) {
+            let _ = inner.line.said.try_send(Said::Progress(note));
+        }
+    }
+
+    pub fn log_level(&self) -> Option<LogLevel> {
+        self.0.as_ref().and_then(|inner| inner.line.log)
+    }
+
+    /// Passes a log message on if the client wants ones as urgent as this. Never waits.
+    pub fn log(&self, level: LogLevel, params: &RawValue) {
+        if let Some(inner) = self.0.as_ref().filter(|inner| inner.line.log.is_some_and(|least| level >= least)) {
+            let _ = inner.line.said.try_send(Said::Log(params.to_owned()));
+        }
+    }
+
+    /// As the client declared them: a JSON object.
+    pub fn capabilities(&self) -> &str {
+        self.0.as_ref().map_or("{}", |inner| inner.line.capabilities.get())
+    }
+
+    pub fn can(&self, asking: Asking) -> bool {
+        self.0.as_ref().is_some_and(|inner| declares(&inner.line.capabilities, asking))
+    }
+
+    /// Asks, and waits for the answer.
+    pub async fn ask(&self, asking: Asking, params: Box<RawValue>) -> Result<Box<RawValue>, ClientFault> {
+        let Some(inner) = self.0.as_ref().filter(|_| self.can(asking)) else {
+            let message = format!("the client of this call does not offer {}", asking.capability());
+            return Err(ClientFault { code: -32601, message, data: None });
+        };
+        let gone = || ClientFault { code: -32603, message: "the client did not answer".to_owned(), data: None };
+        let (answer, answered) = oneshot::channel();
+        inner.open.fetch_add(1, Ordering::Relaxed);
+        let _open = Open(inner);
+        inner.line.said.send(Said::Question(Question { asking, params, answer })).await.map_err(|_| gone())?;
+        answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Runs `work` for at most `timeout`, not counting the time in which the client is thinking.
+    pub async fn within<T>(&self, timeout: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let Some(inner) = &self.0 else { return tokio::time::timeout(timeout, work).await.ok() };
+        let mut work = pin!(work);
+        let mut deadline = Instant::now() + timeout;
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return Some(done),
+                () = sleep_until(deadline) => {
+                    if inner.open.load(Ordering::Relaxed) == 0 {
+                        return None;
+                    }
+                    deadline = Instant::now() + timeout;
+                }
+            }
+        }
+    }
+}
+
+/// A question under way, answered or given up.
+struct Open<'a>(&'a Inner);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn declares(capabilities: &RawValue, asking: Asking) -> bool {
+    type Members<'a> = std::collections::HashMap<std::borrow::Cow<'a, str>, &'a RawValue>;
+    serde_json::from_str::<Members<'_>>(capabilities.get())
+        .is_ok_and(|members| members.get(asking.capability()).is_some_and(|value| value.get().starts_with('{')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(capabilities: &str) -> (Client, mpsc::Receiver<Said>) {
+        let (said, heard) = mpsc::channel(4);
+        let capabilities = RawValue::from_string(capabilities.to_owned()).unwrap();
+        (Client::on(Line { said, wants_progress: false, log: Some(LogLevel::Warning), capabilities }), heard)
+    }
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn only_what_the_client_declared_is_asked_of_it() {
+        let (client, mut heard) = client(r#"{"elicitation":{},"sampling":null,"x":{"roots":{}}}"#);
+        assert!(client.can(Asking::Elicitation) && !client.can(Asking::Sampling) && !client.can(Asking::Roots));
+        assert_eq!(client.ask(Asking::Roots, raw("{}")).await.unwrap_err().code, -32601);
+        assert_eq!(Client::default().ask(Asking::Elicitation, raw("{}")).await.unwrap_err().code, -32601);
+        let (answer, ()) = tokio::join!(client.ask(Asking::Elicitation, raw(r#"{"message":"who?"}"#)), async {
+            let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };
+            assert_eq!(question.params.get(), r#"{"message":"who?"}"#);
+            question.answer.send(Ok(raw(r#"{"action":"accept"}"#))).unwrap();
+        });
+        assert_eq!(answer.unwrap().get(), r#"{"action":"accept"}"#);
+        drop(heard);
+        assert!(client.ask(Asking::Elicitation, raw("{}")).await.unwrap_err().message.contains("did not answer"));
+    }
+
+    #[tokio::test]
+    async fn log_messages_less_urgent_than_wanted_are_not_passed_on() {
+        let (client, mut heard) = client("{}");
+        client.log(LogLevel::Info, &raw(r#"{"level":"info"}"#));
+        client.log(LogLevel::Error, &raw(r#"{"level":"error"}"#));
+        client.report(ProgressNote { progress: 1.0, total: None, message: None });
+        assert!(matches!(heard.try_recv(), Ok(Said::Log(params)) if params.get().contains("error")));
+        assert!(heard.try_recv().is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_a_client_takes_to_answer_is_not_the_calls() {
+        let (client, mut heard) = client(r#"{"elicitation":{}}"#);
+        let second = Duration::from_secs(1);
+        let asks = client.clone();
+        let work = async move {
+            asks.ask(Asking::Elicitation, raw("{}")).await.unwrap();
+            tokio::time::sleep(second / 2).await;
+        };
+        let answers = async {
+            let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };
+            tokio::time::sleep(second * 60).await;
+            question.answer.send(Ok(raw("{}"))).unwrap();
+        };
+        let (done, ()) = tokio::join!(client.within(second, work), answers);
+        assert!(done.is_some());
+        assert!(client.within(second, tokio::time::sleep(second * 2)).await.is_none());
+    }
+}
