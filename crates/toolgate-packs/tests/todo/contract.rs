@@ -14,7 +14,7 @@ const LISTED: &str = include_str!("listed.json");
 
 async fn listed(world: &World) -> Value {
     let listing = world.spine.gate().listing(&user_named("ann")).unwrap();
-    serde_json::from_slice(&listing.page(0).unwrap().tools).unwrap()
+    serde_json::from_slice(&listing.page(toolgate_core::Kind::Tool, 0).unwrap().items).unwrap()
 }
 
 fn by_name(tools: &Value) -> BTreeMap<String, Value> {

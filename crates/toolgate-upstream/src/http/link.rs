@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use reqwest::{
-    Client, Method, Response, StatusCode, Url,
+    Method, Response, StatusCode, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::sync::Notify;
@@ -33,7 +33,7 @@ const REFUSAL: usize = 64 << 10;
 
 #[derive(Clone)]
 pub(crate) struct HttpLink {
-    client: Client,
+    http: reqwest::Client,
     url: Url,
     session: Arc<OnceLock<HeaderValue>>,
     /// The session is gone.
@@ -73,7 +73,7 @@ impl HttpLink {
             value.set_sensitive(true);
             own.append(key, value);
         }
-        let client = Client::builder()
+        let http = reqwest::Client::builder()
             .default_headers(own)
             .redirect(reqwest::redirect::Policy::none())
             // a call is never made twice
@@ -84,7 +84,7 @@ impl HttpLink {
             .map_err(|fault| body::unsent_or_lost(&fault))?;
         let most = config.message_bytes();
         Ok(Self {
-            client,
+            http,
             url,
             session: Arc::default(),
             ended: Arc::default(),
@@ -201,7 +201,7 @@ impl HttpLink {
         let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
         // a server without streams or goodbyes may answer those with the same status
         let may_lose = method == Method::POST && head.era.is_some();
-        let mut request = self.client.request(method, self.url.clone()).header(ACCEPT, accepts);
+        let mut request = self.http.request(method, self.url.clone()).header(ACCEPT, accepts);
         if let Some(era) = &head.era {
             request = request.header(VERSION, era.version());
             if let Some(session) = self.session.get() {
