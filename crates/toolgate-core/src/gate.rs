@@ -194,7 +194,13 @@ impl Gate {
         } else {
             self.verdict(view, index, approved, dry_run)
         };
-        if self.hides(view, index, &entry.tool, &verdict) {
+        // an address is on no list, though the pattern it was found by may be
+        let hidden = if by_pattern {
+            entry.tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed()
+        } else {
+            self.hides(view, index, &entry.tool, &verdict)
+        };
+        if hidden {
             return Found::Nothing;
         }
         Found::Tool { tool: Arc::clone(&entry.tool), decision: self.decision(&verdict, caller, &entry.tool, lang) }

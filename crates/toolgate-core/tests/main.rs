@@ -5,6 +5,7 @@ mod absence;
 mod classes;
 mod fixtures;
 mod help;
+mod kinds;
 mod lists;
 mod never_widens;
 mod pin;
