@@ -1,33 +1,79 @@
-//! `tools/call`: hands the call down and puts what came of it into an answer.
+//! `tools/call`, `prompts/get` and `resources/read`: hands the call down and puts what came of it into an answer.
 
 use std::{borrow::Cow, sync::Arc};
 
-use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
-use toolgate_core::Denial;
-use toolgate_spine::{Call, Outcome, Progress};
+use toolgate_core::Kind;
+use toolgate_spine::{LogLevel, Resumed};
 
 use crate::{
-    era::Version,
-    json::{fault::shortened, text},
+    conversation,
+    json::text,
     message::Message,
-    mirror, progress,
+    mirror, notes,
+    parked::Parked,
     refusal::{Refusal, code},
+    render::Asked,
     reply::Reply,
-    wire::{Ask, Inner, Transport},
+    running::{Ear, OwnedCall, Running},
+    state::State,
+    wire::{self, Ask, Inner, Transport},
 };
 
-/// The name of the tool to call.
-pub(crate) fn name<'a>(message: &Message<'a>) -> Result<Cow<'a, str>, Refusal> {
-    let name = message.params.name.and_then(text::string);
-    name.ok_or_else(|| Refusal::params("params.name must be a string: the tool's name"))
+/// Where the name of what is called stands.
+pub(crate) fn field(kind: Kind) -> &'static str {
+    if kind == Kind::Resource { "params.uri" } else { "params.name" }
 }
 
-pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>) -> Result<Reply, Refusal> {
+/// The name of what is called.
+pub(crate) fn name<'a>(message: &Message<'a>, kind: Kind) -> Result<Cow<'a, str>, Refusal> {
+    let (name, what) = match kind {
+        Kind::Tool => (message.params.name, "params.name must be a string: the tool's name"),
+        Kind::Prompt => (message.params.name, "params.name must be a string: the prompt's name"),
+        _ => (message.params.uri, "params.uri must be a string: the resource's address"),
+    };
+    name.and_then(text::string).ok_or_else(|| Refusal::params(what))
+}
+
+pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>, kind: Kind) -> Result<Reply, Refusal> {
     let params = &ask.message.params;
-    let name = name(ask.message)?;
-    let arguments = params.arguments.filter(|raw| *raw != "null");
+    let call = read(inner, &ask, kind)?;
+    let token = notes::token(params)?;
+    let asked = inner.asked(&ask, call);
+    let resumed = match resumed(&asked, &ask)? {
+        Came::Back(mut parked) => {
+            parked.answer(params.input_responses.unwrap_or("{}"));
+            if !parked.questions.is_empty() {
+                return asked.park(*parked).map(Reply::json);
+            }
+            return converse(asked, parked.running, token, &ask).await;
+        }
+        Came::Again(resumed) => Some(resumed),
+        Came::First => None,
+    };
+    let ear = Ear {
+        wants_progress: token.is_some(),
+        log: log_level(inner, &ask)?,
+        capabilities: asked.capabilities.clone(),
+        asked_while_running: !ask.version.is_modern(),
+    };
+    let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);
+    converse(asked, running, token, &ask).await
+}
+
+async fn converse(asked: Asked, running: Running, token: Option<&str>, ask: &Ask<'_>) -> Result<Reply, Refusal> {
+    match ask.transport {
+        Transport::Http { events: true, .. } => conversation::with_events(asked, running, token).await,
+        Transport::Http { .. } => conversation::plain(asked, running).await,
+        Transport::Stdio { out } => conversation::with_lines(asked, running, token, out).await,
+    }
+}
+
+fn read(inner: &Arc<Inner>, ask: &Ask<'_>, kind: Kind) -> Result<OwnedCall, Refusal> {
+    let params = &ask.message.params;
+    let name = name(ask.message, kind)?;
+    let arguments = params.arguments.filter(|raw| *raw != "null" && kind != Kind::Resource);
     if arguments.is_some_and(|raw| !text::is_object(raw)) {
         return Err(Refusal::params("params.arguments must be an object"));
     }
@@ -38,32 +84,17 @@ pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>) -> Result<Reply, Re
     };
     if let Transport::Http { headers, .. } = ask.transport
         && ask.version.is_modern()
+        && kind == Kind::Tool
         && is_mirrored(inner, &name)
         && let Some(listing) = inner.spine.gate().listing(&ask.identified.caller)
         && let Some(definition) = listing.definition(&name)
     {
         mirror::check_params(headers, definition, arguments)?;
     }
-    let arguments: Option<&RawValue> = match arguments.map(serde_json::from_str) {
-        None => None,
-        Some(Ok(raw)) => Some(raw),
-        Some(Err(_)) => return Err(Refusal::params("params.arguments must be an object")),
-    };
-    let render = Render { inner, id: ask.id, version: ask.version, name: &name, rejected: ask.identified.rejected };
-    let call = Call { name: &name, arguments, dry_run, lang: ask.lang, progress: Progress::default() };
-    match (progress::token(params)?, ask.transport) {
-        (Some(token), Transport::Http { events: true, .. }) => {
-            progress::answer_with_events(render, &ask.identified.caller, call, token).await
-        }
-        (Some(token), Transport::Stdio { out }) => {
-            progress::answer_with_lines(render, &ask.identified.caller, call, token, out).await
-        }
-        _ => {
-            let outcome = inner.spine.call(&ask.identified.caller, call).await;
-            let statuses = matches!(ask.transport, Transport::Http { .. });
-            render.outcome(outcome, statuses).map(Reply::json)
-        }
-    }
+    let raw = |text: &str| RawValue::from_string(text.to_owned());
+    let arguments = arguments.map(raw).transpose();
+    let arguments = arguments.map_err(|_| Refusal::params("params.arguments must be an object"))?;
+    Ok(OwnedCall { kind, name: name.into_owned(), arguments, dry_run, lang: ask.lang })
 }
 
 /// Whether some argument of the tool is repeated in a header: hardly ever, so that the caller's list is not looked at.
@@ -71,54 +102,57 @@ fn is_mirrored(inner: &Inner, name: &str) -> bool {
     inner.spine.gate().catalog().find(name).is_some_and(|tool| mirror::is_annotated(&tool.definition))
 }
 
-/// All that an answer needs besides the outcome.
-#[derive(Clone, Copy)]
-pub(crate) struct Render<'a> {
-    pub(crate) inner: &'a Arc<Inner>,
-    pub(crate) id: &'a str,
-    pub(crate) version: Version,
-    pub(crate) name: &'a str,
-    pub(crate) rejected: bool,
+/// How a request comes.
+enum Came {
+    First,
+    /// With answers for its source.
+    Again(Resumed),
+    /// With answers for a call that waits.
+    Back(Box<Parked>),
 }
 
-impl Render<'_> {
-    /// The answer. `statuses` says whether an HTTP status can still be chosen.
-    pub(crate) fn outcome(&self, outcome: Outcome, statuses: bool) -> Result<[Bytes; 3], Refusal> {
-        match outcome {
-            Outcome::Answered(result) => self.result(&result),
-            Outcome::Denied { tool, denial, needs_identity, missing_scopes } => {
-                if let Some(refusal) = self.challenge(&denial, needs_identity, &missing_scopes).filter(|_| statuses) {
-                    return Err(refusal);
-                }
-                self.result(&self.inner.spine.denied(&tool, &denial))
-            }
-            Outcome::NeedsApproval { tool, denial } => self.result(&self.inner.spine.denied(&tool, &denial)),
-            Outcome::Refused { answer, .. } => self.result(&answer.into_bytes()),
-            // Unknown and hidden tools take this one branch, so that nobody can tell them apart.
-            Outcome::Unknown => Err(Refusal::params(format!("Unknown tool: {}", shortened(self.name))).over_ok()),
-            Outcome::Unbound { argument, .. } => Err(Refusal::params(format!(
-                "argument '{argument}' is filled in from the caller, and nothing says what it is; sign in with a credential that does"
-            ))),
-            Outcome::Unavailable { message, .. } => Err(Refusal::new(StatusCode::OK, code::INTERNAL, message)),
+/// Answers without a state are the source's to judge; a state must be one of ours.
+fn resumed(asked: &Asked, ask: &Ask<'_>) -> Result<Came, Refusal> {
+    let params = &ask.message.params;
+    if !ask.version.is_modern() {
+        return Ok(Came::First);
+    }
+    let responses = params.input_responses.filter(|raw| *raw != "null");
+    if responses.is_some_and(|raw| !text::is_object(raw)) {
+        return Err(Refusal::params("params.inputResponses must be an object"));
+    }
+    let responses = responses.map(str::to_owned);
+    let state = match params.request_state {
+        None | Some("null") if responses.is_none() => return Ok(Came::First),
+        None | Some("null") => return Ok(Came::Again(Resumed { responses, state: None })),
+        Some(raw) => {
+            text::string(raw).and_then(|sealed| asked.inner.states.open(&sealed, &asked.belongs(), wire::now()))
         }
+    };
+    let stale = "params.requestState is not of this call, or too old; call again without it";
+    match state {
+        Some(State::Source(state)) => Ok(Came::Again(Resumed { responses, state })),
+        Some(State::Parked(id)) => asked.inner.parking.take(&id).map(|parked| Came::Back(Box::new(parked))).ok_or_else(|| {
+            let message = "the call that waited for these answers is over, or waits elsewhere; call again without requestState";
+            Refusal::new(StatusCode::OK, code::INVALID_PARAMS, message)
+        }),
+        None => Err(Refusal::params(stale).over_ok()),
     }
+}
 
-    fn result(&self, result: &Bytes) -> Result<[Bytes; 3], Refusal> {
-        let parts = self.inner.pieces.called(self.id, self.version, result);
-        parts.ok_or_else(|| Refusal::new(StatusCode::OK, code::INTERNAL, "tool gave a result that is no object"))
+/// The least urgent log message the client wants: said with each request in the newer era, once in the older.
+fn log_level(inner: &Inner, ask: &Ask<'_>) -> Result<Option<LogLevel>, Refusal> {
+    match (ask.version.is_modern(), ask.message.params.meta.log_level) {
+        (true, Some(raw)) => level(raw, "_meta[\"io.modelcontextprotocol/logLevel\"]").map(Some),
+        (true, None) => Ok(None),
+        (false, _) => Ok(ask.legacy.map(|legacy| inner.wishes.level(&legacy.session))),
     }
+}
 
-    /// Where there is an issuer, a denial that signing in or another scope would lift says so in HTTP's words.
-    fn challenge(&self, denial: &Denial, needs_identity: bool, missing_scopes: &[String]) -> Option<Refusal> {
-        let challenge = self.inner.config.challenge.as_ref()?;
-        let (status, code, header) = if needs_identity {
-            (StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, challenge.sign_in(self.rejected))
-        } else if !missing_scopes.is_empty() {
-            (StatusCode::FORBIDDEN, code::INSUFFICIENT_SCOPE, challenge.step_up(missing_scopes))
-        } else {
-            return None;
-        };
-        let refusal = Refusal::new(status, code, denial.message.clone());
-        Some(refusal.with_data(serde_json::to_string(denial).ok()).with_challenge(header))
-    }
+pub(crate) fn level(raw: &str, place: &str) -> Result<LogLevel, Refusal> {
+    serde_json::from_str(raw).map_err(|_| {
+        Refusal::params(format!(
+            "{place} must be one of debug, info, notice, warning, error, critical, alert, emergency"
+        ))
+    })
 }

@@ -6,17 +6,18 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 
 use crate::{
+    abilities::Abilities,
     call,
     era::Version,
     headers,
     identity::{Credentials, Identified},
     json::text,
-    list,
-    listen::{self, Listener},
+    listen::Listener,
     message::{Kind, Message},
     mirror,
     refusal::{Refusal, code},
     reply::Reply,
+    request::Answer,
     wire::{self, Ask, Inner, Method, Transport, Wire},
 };
 
@@ -56,9 +57,9 @@ impl Inner {
         match (message.kind, message.id) {
             (Kind::Request, Some(id)) => self.answer_request(headers, message, id, version).await,
             (Kind::Response, _) if version.is_modern() => {
-                Err(Refusal::request("responses are not taken; this server sends no requests"))
+                Err(Refusal::request("responses are not taken; answers come with the next try of the call"))
             }
-            (Kind::Response, _) => Ok(Reply::accepted()),
+            (Kind::Response, _) => self.take_response(headers, message).await,
             (Kind::Notification | Kind::Request, _) => {
                 if version.is_modern() {
                     mirror::check_standard(headers, message, None)?;
@@ -85,49 +86,59 @@ impl Inner {
         let method = Method::of(version, &message.method);
         if version.is_modern() {
             wire::check_modern_meta(message)?;
-            let name = if method == Some(Method::CallTool) { Some(call::name(message)?) } else { None };
-            mirror::check_standard(headers, message, name.as_deref())?;
+            let name = match method {
+                Some(Method::Use(kind)) => Some((call::field(kind), call::name(message, kind)?)),
+                _ => None,
+            };
+            let name = name.as_ref().map(|(field, name)| (*field, &**name));
+            mirror::check_standard(headers, message, name)?;
         }
         if method == Some(Method::Discover) {
-            return Ok(Reply::json(self.pieces.discover(id)));
+            return Ok(Reply::json(self.pieces.discover(id, self.spine.has_more())));
         }
 
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
         let credentials = self.credentials(headers, &task_keys)?.with_params(&message.params)?;
         let kept = (method == Some(Method::Listen)).then(|| credentials.to_kept());
         let identified = self.identify(credentials).await?;
+        let mut legacy = None;
         if !version.is_modern() && method != Some(Method::Initialize) && headers.contains_key(headers::SESSION_ID) {
-            self.check_session(headers, &identified).await?;
+            legacy = Some(self.check_session(headers, &identified).await?.known());
         }
         if !method.is_some_and(Method::is_open) {
             self.demand_signed_in(&identified)?;
         }
         let lang = headers::language(headers, self.spine.gate().lang());
         let transport = Transport::Http { headers, events: accepted.events && headers.contains_key(header::ACCEPT) };
-        let ask = Ask { message, id, version, lang, identified: &identified, transport };
-        match method {
-            None => Err(wire::method_not_found(version, &message.method)),
-            Some(Method::Discover) => Ok(Reply::json(self.pieces.discover(id))),
-            Some(Method::Ping) => Ok(Reply::json(self.pieces.empty(id, version))),
-            Some(Method::Initialize) => self.initialize(&ask),
-            Some(Method::ListTools) => list::tools(self, &ask).map(Reply::json),
-            Some(Method::CallTool) => call::answer(self, ask).await,
-            Some(Method::Listen) => {
-                let filter = listen::Filter::read(message)?;
-                let Some(kept) = kept else { return Err(wire::method_not_found(version, &message.method)) };
-                Ok(Reply::events(Listener::subscription(self, kept, id, filter).start_events(&identified)))
-            }
+        let ask = Ask { message, id, version, lang, identified: &identified, legacy, transport };
+        if method == Some(Method::Initialize) {
+            return self.initialize(&ask);
         }
+        match self.dispatch(ask, method, kept).await? {
+            Answer::Reply(reply) => Ok(reply),
+            Answer::Stream(listener) => Ok(Reply::events(listener.start_events(&identified))),
+        }
+    }
+
+    /// The answer to a question of ours. Whatever it is, the client learns nothing from how it is taken.
+    async fn take_response(&self, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
+        let identified = self.identify_by_headers(headers).await?;
+        if headers.contains_key(headers::SESSION_ID) {
+            self.check_session(headers, &identified).await?;
+        }
+        self.questions.answered(message, &identified.caller);
+        Ok(Reply::accepted())
     }
 
     /// Agrees on a version and hands out a session; a client may use it or not.
     fn initialize(&self, ask: &Ask<'_>) -> Result<Reply, Refusal> {
         let version = wire::negotiate(ask.message)?;
         let ttl = self.config.session_ttl.as_secs();
-        let session = self.sessions.open(version, &ask.identified.caller, wire::now(), ttl);
+        let abilities = Abilities::declared(ask.message.params.capabilities);
+        let session = self.sessions.open((version, abilities), &ask.identified.caller, wire::now(), ttl);
         Ok(Reply {
             session: session.and_then(|name| HeaderValue::try_from(name).ok()),
-            ..Reply::json(self.pieces.initialize(ask.id, version))
+            ..Reply::json(self.pieces.initialize(ask.id, version, self.spine.has_more()))
         })
     }
 
@@ -157,6 +168,7 @@ impl Inner {
         let identified = self.identify_by_headers(&head.headers).await?;
         let session = self.check_session(&head.headers, &identified).await?;
         self.memory.end(&session.id, session.expires).await.map_err(|error| Refusal::unavailable(error.to_string()))?;
+        self.wishes.forget(&session.id);
         Ok(Reply { status: StatusCode::NO_CONTENT, ..Reply::accepted() })
     }
 

@@ -16,8 +16,10 @@
     )
 )]
 
+mod abilities;
 mod call;
 mod config;
+mod conversation;
 mod cursor;
 mod era;
 mod framing;
@@ -29,16 +31,24 @@ mod list;
 mod listen;
 mod message;
 mod mirror;
+mod notes;
+mod parked;
 mod pieces;
-mod progress;
+mod questions;
 mod refusal;
+mod render;
 mod reply;
+mod request;
+mod running;
 mod seal;
 mod session;
 mod session_check;
 mod session_memory;
+mod state;
 mod stdio;
+mod watches;
 mod wire;
+mod wishes;
 
 pub use config::{Challenge, WireConfig};
 pub use era::Version;

@@ -3,11 +3,13 @@
 use std::{future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::{
     sync::{mpsc, watch},
     time,
 };
+use toolgate_core::{Decision, Found, Kind};
+use toolgate_spine::Call;
 
 use crate::{
     framing,
@@ -15,27 +17,64 @@ use crate::{
     message::Message,
     refusal::Refusal,
     session::Session,
-    wire::Inner,
+    watches::Watches,
+    wire::{Ask, Inner},
 };
 
 pub(crate) const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// The kinds of notification a subscription asks for, as far as we have them.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
 pub(crate) struct Filter {
-    #[serde(default)]
+    #[serde(skip_serializing_if = "is_false")]
     tools_list_changed: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    prompts_list_changed: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    resources_list_changed: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    resource_subscriptions: Vec<String>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Filter {
     pub(crate) fn read(message: &Message<'_>) -> Result<Self, Refusal> {
-        let filter = message.params.notifications.and_then(|raw| serde_json::from_str(raw).ok());
-        filter.ok_or_else(|| {
+        let filter = message.params.notifications.filter(|raw| raw.starts_with('{'));
+        filter.and_then(|raw| serde_json::from_str(raw).ok()).ok_or_else(|| {
             Refusal::params("params.notifications must be an object such as {\"toolsListChanged\": true}")
         })
     }
+
+    /// Clients of the older era do not choose; what they watch they say elsewhere.
+    fn all() -> Self {
+        Self {
+            tools_list_changed: true,
+            prompts_list_changed: true,
+            resources_list_changed: true,
+            resource_subscriptions: Vec::new(),
+        }
+    }
+
+    fn wants(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Tool => self.tools_list_changed,
+            Kind::Prompt => self.prompts_list_changed,
+            _ => self.resources_list_changed,
+        }
+    }
 }
+
+/// The lists a client can hear of, and how it hears.
+const TOLD: [(Kind, &str); 4] = [
+    (Kind::Tool, "notifications/tools/list_changed"),
+    (Kind::Prompt, "notifications/prompts/list_changed"),
+    (Kind::Resource, "notifications/resources/list_changed"),
+    (Kind::Template, "notifications/resources/list_changed"),
+];
 
 /// What a stream belongs to.
 enum Origin {
@@ -52,7 +91,8 @@ pub(crate) struct Listener {
     inner: Arc<Inner>,
     credentials: KeptCredentials,
     origin: Origin,
-    wants_tools: bool,
+    filter: Filter,
+    watches: Arc<Watches>,
 }
 
 /// How messages are put on the stream.
@@ -63,17 +103,37 @@ enum Framing {
 }
 
 impl Listener {
-    pub(crate) fn subscription(inner: &Arc<Inner>, credentials: KeptCredentials, id: &str, filter: Filter) -> Self {
-        let origin = Origin::Subscription(id.to_owned());
-        Self { inner: inner.clone(), credentials, origin, wants_tools: filter.tools_list_changed }
+    /// Watches what the caller may watch; the rest is left out of what is honoured.
+    pub(crate) async fn subscription(
+        inner: &Arc<Inner>,
+        credentials: KeptCredentials,
+        ask: &Ask<'_>,
+        mut filter: Filter,
+    ) -> Self {
+        let watches = Arc::<Watches>::default();
+        let has_more = inner.spine.has_more();
+        filter.prompts_list_changed &= has_more;
+        filter.resources_list_changed &= has_more;
+        for uri in std::mem::take(&mut filter.resource_subscriptions) {
+            let call = Call::of(Kind::Resource, &uri, None, ask.lang);
+            if let Ok(watch) = inner.spine.watch(&ask.identified.caller, call).await
+                && watches.add(&uri, watch)
+            {
+                filter.resource_subscriptions.push(uri);
+            }
+        }
+        let origin = Origin::Subscription(ask.id.to_owned());
+        Self { inner: inner.clone(), credentials, origin, filter, watches }
     }
 
     pub(crate) fn session(inner: &Arc<Inner>, credentials: KeptCredentials, session: Session) -> Self {
-        Self { inner: inner.clone(), credentials, origin: Origin::Session(session), wants_tools: true }
+        let watches = inner.wishes.watches(session.id, session.expires).unwrap_or_default();
+        Self { inner: inner.clone(), credentials, origin: Origin::Session(session), filter: Filter::all(), watches }
     }
 
-    pub(crate) fn process(inner: &Arc<Inner>, credentials: KeptCredentials) -> Self {
-        Self { inner: inner.clone(), credentials, origin: Origin::Process, wants_tools: true }
+    pub(crate) fn process(inner: &Arc<Inner>, credentials: KeptCredentials, watches: Option<Arc<Watches>>) -> Self {
+        let watches = watches.unwrap_or_default();
+        Self { inner: inner.clone(), credentials, origin: Origin::Process, filter: Filter::all(), watches }
     }
 
     /// Runs in a task of its own until the receiver is dropped.
@@ -89,11 +149,13 @@ impl Listener {
     }
 }
 
+type Digests = [Option<[u8; 32]>; TOLD.len()];
+
 /// A stream that is running.
 struct Open {
     listener: Listener,
-    /// Of the list this client was last told about.
-    digest: Option<[u8; 32]>,
+    /// Of the lists this client was last told about.
+    digests: Digests,
     revisions: watch::Receiver<u64>,
     framing: Framing,
     out: mpsc::Sender<Bytes>,
@@ -104,8 +166,8 @@ impl Open {
         // Watched before looked at, so that a change in between is not missed.
         let mut revisions = listener.inner.spine.revisions();
         revisions.mark_unchanged();
-        let mut open = Self { listener, digest: None, revisions, framing, out };
-        open.digest = open.current(identified);
+        let mut open = Self { listener, digests: Digests::default(), revisions, framing, out };
+        open.digests = open.current(identified);
         open
     }
 
@@ -124,6 +186,15 @@ impl Open {
                     if changed.is_err() {
                         return self.farewell().await;
                     }
+                }
+                uris = self.listener.watches.updated() => {
+                    for uri in uris {
+                        let uri = serde_json::to_string(&uri).unwrap_or_default();
+                        if !self.notify("notifications/resources/updated", &format!("\"uri\":{uri}")).await {
+                            return;
+                        }
+                    }
+                    continue;
                 }
                 // Looked at again here too: a credential that runs out changes no revision.
                 _ = keep_alive.tick() => {
@@ -148,33 +219,61 @@ impl Open {
             Origin::Subscription(_) | Origin::Process => true,
         };
         let goes_on = goes_on && inner.demand_signed_in(&identified).is_ok();
-        let digest = self.current(&identified);
-        if digest != self.digest {
-            self.digest = digest;
-            if !self.notify("notifications/tools/list_changed", "").await {
+        self.drop_what_is_lost(&identified);
+        let now = self.current(&identified);
+        let before = std::mem::replace(&mut self.digests, now);
+        let mut told = Vec::new();
+        for ((kind, method), (before, now)) in TOLD.iter().zip(before.iter().zip(now)) {
+            if self.listener.filter.wants(*kind) && *before != now && !told.contains(method) {
+                told.push(*method);
+            }
+        }
+        for method in told {
+            if !self.notify(method, "").await {
                 return false;
             }
         }
         goes_on
     }
 
-    fn current(&self, identified: &Identified) -> Option<[u8; 32]> {
-        let listing = || self.listener.inner.listing(identified).ok();
-        self.listener.wants_tools.then(listing).flatten().map(|listing| listing.digest())
+    /// Who may no longer read a resource no longer hears of it.
+    fn drop_what_is_lost(&self, identified: &Identified) {
+        let gate = self.listener.inner.spine.gate();
+        let caller = &identified.caller;
+        let may_read = |uri: &str| {
+            let view = gate.view(caller)?;
+            match gate.find_any(&view, caller, (Kind::Resource, uri), (false, false), gate.lang()) {
+                Found::Tool { decision: Decision::Allow, .. } => Some(()),
+                _ => None,
+            }
+        };
+        for uri in self.listener.watches.uris() {
+            if may_read(&uri).is_none() {
+                self.listener.watches.remove(&uri);
+            }
+        }
+    }
+
+    fn current(&self, identified: &Identified) -> Digests {
+        let listing = self.listener.inner.listing(identified).ok();
+        TOLD.map(|(kind, _)| {
+            let listing = listing.as_ref().filter(|_| self.listener.filter.wants(kind));
+            listing.map(|listing| listing.digest(kind))
+        })
     }
 
     async fn acknowledge(&self) -> bool {
         if !matches!(self.listener.origin, Origin::Subscription(_)) {
             return true;
         }
-        let honoured = if self.listener.wants_tools { r#"{"toolsListChanged":true}"# } else { "{}" };
-        self.notify("notifications/subscriptions/acknowledged", &format!(",\"notifications\":{honoured}")).await
+        let honoured = serde_json::to_string(&self.listener.filter).unwrap_or_else(|_| "{}".to_owned());
+        self.notify("notifications/subscriptions/acknowledged", &format!("\"notifications\":{honoured}")).await
     }
 
     /// The specification asks for a cancellation in one place and for a result in another; both are sent.
     async fn farewell(&self) {
         let Origin::Subscription(id) = &self.listener.origin else { return };
-        let extra = format!(",\"requestId\":{id},\"reason\":\"the server ends this subscription\"");
+        let extra = format!("\"requestId\":{id},\"reason\":\"the server ends this subscription\"");
         if self.notify("notifications/cancelled", &extra).await {
             let result = format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"{SUBSCRIPTION_ID}":{id}}}}}}}"#
@@ -183,15 +282,17 @@ impl Open {
         }
     }
 
-    /// False if the client is gone.
-    async fn notify(&self, method: &str, more_params: &str) -> bool {
-        let message = match &self.listener.origin {
-            Origin::Subscription(id) => format!(
-                r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"_meta":{{"{SUBSCRIPTION_ID}":{id}}}{more_params}}}}}"#
-            ),
-            Origin::Session(_) | Origin::Process => format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#),
+    /// False if the client is gone. `params` are members of an object.
+    async fn notify(&self, method: &str, params: &str) -> bool {
+        let comma = if params.is_empty() { "" } else { "," };
+        let params = match &self.listener.origin {
+            Origin::Subscription(id) => {
+                format!(r#","params":{{"_meta":{{"{SUBSCRIPTION_ID}":{id}}}{comma}{params}}}"#)
+            }
+            Origin::Session(_) | Origin::Process if params.is_empty() => String::new(),
+            Origin::Session(_) | Origin::Process => format!(r#","params":{{{params}}}"#),
         };
-        self.send(message.as_bytes()).await
+        self.send(format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#).as_bytes()).await
     }
 
     async fn send(&self, message: &[u8]) -> bool {

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) enum Kind {
     Request,
     Notification,
-    /// An answer to a request we never send.
+    /// An answer to a question of ours.
     Response,
 }
 
@@ -29,6 +29,9 @@ pub(crate) struct Message<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) method: Cow<'a, str>,
     pub(crate) params: Params<'a>,
+    /// Of a response, as JSON text.
+    pub(crate) result: Option<&'a str>,
+    pub(crate) error: Option<&'a str>,
 }
 
 /// Members of `params` that some method reads, each as its JSON text.
@@ -41,6 +44,16 @@ pub(crate) struct Params<'a> {
     pub(crate) protocol_version: Option<&'a str>,
     pub(crate) notifications: Option<&'a str>,
     pub(crate) request_id: Option<&'a str>,
+    pub(crate) uri: Option<&'a str>,
+    /// What an argument is to be completed of, which, and with what others.
+    pub(crate) reference: Option<&'a str>,
+    pub(crate) argument: Option<&'a str>,
+    pub(crate) context: Option<&'a str>,
+    pub(crate) level: Option<&'a str>,
+    /// The client's, with `initialize`.
+    pub(crate) capabilities: Option<&'a str>,
+    pub(crate) input_responses: Option<&'a str>,
+    pub(crate) request_state: Option<&'a str>,
     pub(crate) meta: Meta<'a>,
     /// From `arguments`, where clients without headers put their session.
     pub(crate) session_token: Option<&'a str>,
@@ -55,6 +68,7 @@ pub(crate) struct Meta<'a> {
     pub(crate) token: Option<&'a str>,
     pub(crate) dry_run: Option<&'a str>,
     pub(crate) progress_token: Option<&'a str>,
+    pub(crate) log_level: Option<&'a str>,
 }
 
 impl<'a> Message<'a> {
@@ -97,7 +111,8 @@ struct Slots<'a> {
     id_twice: bool,
     method: Option<&'a str>,
     params: Option<&'a str>,
-    answer: bool,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
     /// An envelope key in the wrong case, which some other reader might take for the right one.
     variant: Option<String>,
     found: Params<'a>,
@@ -145,7 +160,8 @@ impl<'a> Slots<'a> {
             "id" => self.id_twice = self.id.replace(value).is_some(),
             "method" => self.method = Some(value),
             "params" => self.params = Some(value),
-            "result" | "error" => self.answer = true,
+            "result" => self.result = Some(value),
+            "error" => self.error = Some(value),
             _ if ENVELOPE.iter().any(|known| known.eq_ignore_ascii_case(key)) => self.variant = Some(key.to_owned()),
             _ => {}
         }
@@ -160,6 +176,14 @@ impl<'a> Slots<'a> {
             "protocolVersion" => &mut self.found.protocol_version,
             "notifications" => &mut self.found.notifications,
             "requestId" => &mut self.found.request_id,
+            "uri" => &mut self.found.uri,
+            "ref" => &mut self.found.reference,
+            "argument" => &mut self.found.argument,
+            "context" => &mut self.found.context,
+            "level" => &mut self.found.level,
+            "capabilities" => &mut self.found.capabilities,
+            "inputResponses" => &mut self.found.input_responses,
+            "requestState" => &mut self.found.request_state,
             _ => return,
         };
         *slot = Some(value);
@@ -172,6 +196,7 @@ impl<'a> Slots<'a> {
             "toolgate/token" => &mut self.found.meta.token,
             "toolgate/dryRun" => &mut self.found.meta.dry_run,
             "progressToken" => &mut self.found.meta.progress_token,
+            "io.modelcontextprotocol/logLevel" => &mut self.found.meta.log_level,
             _ => return,
         };
         *slot = Some(value);
@@ -199,7 +224,7 @@ impl<'a> Slots<'a> {
             return Err(Refusal::request("id must be a string or an integer"));
         }
         let method = self.method.map(text::string);
-        let kind = match (&method, self.answer, self.id) {
+        let kind = match (&method, self.result.is_some() || self.error.is_some(), self.id) {
             (None, true, _) => Kind::Response,
             (Some(Some(_)), false, Some(_)) => Kind::Request,
             (Some(Some(_)), false, None) => Kind::Notification,
@@ -212,7 +237,14 @@ impl<'a> Slots<'a> {
         if self.params.is_some_and(|params| !text::is_object(params)) {
             return Err(Refusal::params("params must be an object"));
         }
-        Ok(Message { kind, id: self.id, method: method.flatten().unwrap_or_default(), params: self.found })
+        Ok(Message {
+            kind,
+            id: self.id,
+            method: method.flatten().unwrap_or_default(),
+            params: self.found,
+            result: self.result,
+            error: self.error,
+        })
     }
 }
 

@@ -10,14 +10,18 @@ use serde_json::{Value, value::RawValue};
 use crate::{headers, message::Message, refusal::Refusal};
 
 /// `Mcp-Method` of every request, `Mcp-Name` of every call. A notification may leave them out.
-pub(crate) fn check_standard(headers: &HeaderMap, message: &Message<'_>, name: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn check_standard(
+    headers: &HeaderMap,
+    message: &Message<'_>,
+    name: Option<(&str, &str)>,
+) -> Result<(), Refusal> {
     let is_request = message.id.is_some();
     let method = headers::single(headers, &headers::METHOD)?;
     expect(&headers::METHOD, method.map(|value| value == message.method.as_bytes()), "method", is_request)?;
-    let Some(name) = name else { return Ok(()) };
+    let Some((field, name)) = name else { return Ok(()) };
     // Only names and arguments may be encoded; an intermediary reads the others as they are.
     let given = headers::single(headers, &headers::NAME)?;
-    expect(&headers::NAME, given.map(|value| decoded(value).as_deref() == Some(name)), "params.name", is_request)
+    expect(&headers::NAME, given.map(|value| decoded(value).as_deref() == Some(name)), field, is_request)
 }
 
 fn expect(header: &HeaderName, matches: Option<bool>, field: &str, required: bool) -> Result<(), Refusal> {
@@ -122,7 +126,7 @@ mod tests {
     fn standard(pairs: &[(&'static str, &str)], name: &str) -> Result<(), Refusal> {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}"}}}}"#);
         let message = Message::read(body.as_bytes(), &Limits::default()).unwrap();
-        check_standard(&headers(pairs), &message, Some(name))
+        check_standard(&headers(pairs), &message, Some(("params.name", name)))
     }
 
     #[test]

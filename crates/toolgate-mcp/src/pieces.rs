@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use memchr::memmem;
 use serde::Serialize;
+use serde_json::value::RawValue;
+use toolgate_core::Kind;
 
 use crate::{
     config::WireConfig,
@@ -17,12 +19,20 @@ pub(crate) struct Pieces {
     server_info: Vec<u8>,
     instructions: Option<String>,
     discover: Bytes,
+    discover_more: Bytes,
     /// What follows a modern list.
     list_tail: Bytes,
     empty_modern: Bytes,
 }
 
 const CAPABILITIES: &str = r#""capabilities":{"tools":{"listChanged":true}}"#;
+/// Where something behind the gate has more than tools.
+const MORE_CAPABILITIES: &str = r#""capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}"#;
+
+fn capabilities(more: bool) -> &'static [u8] {
+    if more { MORE_CAPABILITIES.as_bytes() } else { CAPABILITIES.as_bytes() }
+}
+
 /// What the server can do changes with its version only.
 const DISCOVER_TTL_MS: u32 = 3_600_000;
 
@@ -39,14 +49,18 @@ impl Pieces {
         server_meta.extend_from_slice(&server_info);
         server_meta.push(b'}');
 
-        let mut discover = br#"{"resultType":"complete","supportedVersions":"#.to_vec();
-        discover.extend_from_slice(era::supported_json().as_bytes());
-        discover.push(b',');
-        discover.extend_from_slice(CAPABILITIES.as_bytes());
-        push_instructions(&mut discover, config.instructions.as_deref());
-        discover.extend_from_slice(format!(r#","ttlMs":{DISCOVER_TTL_MS},"cacheScope":"private","#).as_bytes());
-        discover.extend_from_slice(&server_meta);
-        discover.extend_from_slice(b"}}");
+        let discover = |more: bool| {
+            let mut discover = br#"{"resultType":"complete","supportedVersions":"#.to_vec();
+            discover.extend_from_slice(era::supported_json().as_bytes());
+            discover.push(b',');
+            discover.extend_from_slice(capabilities(more));
+            push_instructions(&mut discover, config.instructions.as_deref());
+            discover.extend_from_slice(format!(r#","ttlMs":{DISCOVER_TTL_MS},"cacheScope":"private","#).as_bytes());
+            discover.extend_from_slice(&server_meta);
+            discover.extend_from_slice(b"}}");
+            Bytes::from(discover)
+        };
+        let (discover, discover_more) = (discover(false), discover(true));
 
         let mut list_tail = format!(r#","ttlMs":{},"cacheScope":"private","#, config.list_ttl.as_millis()).into_bytes();
         list_tail.extend_from_slice(&server_meta);
@@ -59,14 +73,16 @@ impl Pieces {
             server_meta,
             server_info,
             instructions: config.instructions.clone(),
-            discover: discover.into(),
+            discover,
+            discover_more,
             list_tail: list_tail.into(),
             empty_modern: empty_modern.into(),
         }
     }
 
-    pub(crate) fn discover(&self, id: &str) -> [Bytes; 3] {
-        [head(id, b"").into(), self.discover.clone(), Bytes::new()]
+    pub(crate) fn discover(&self, id: &str, more: bool) -> [Bytes; 3] {
+        let discover = if more { &self.discover_more } else { &self.discover };
+        [head(id, b"").into(), discover.clone(), Bytes::new()]
     }
 
     /// A result with nothing in it.
@@ -75,11 +91,11 @@ impl Pieces {
         [head(id, b"").into(), empty, Bytes::new()]
     }
 
-    pub(crate) fn initialize(&self, id: &str, version: Version) -> [Bytes; 3] {
+    pub(crate) fn initialize(&self, id: &str, version: Version, more: bool) -> [Bytes; 3] {
         let mut out = head(id, b"{\"protocolVersion\":\"");
         out.extend_from_slice(version.as_str().as_bytes());
         out.extend_from_slice(b"\",");
-        out.extend_from_slice(CAPABILITIES.as_bytes());
+        out.extend_from_slice(capabilities(more));
         out.extend_from_slice(b",\"serverInfo\":");
         out.extend_from_slice(&self.server_info);
         push_instructions(&mut out, self.instructions.as_deref());
@@ -87,10 +103,19 @@ impl Pieces {
         [out.into(), Bytes::new(), Bytes::new()]
     }
 
-    /// One page of tools; the page's own bytes are not copied.
-    pub(crate) fn list(&self, id: &str, version: Version, tools: Bytes, next: Option<&str>) -> [Bytes; 3] {
+    /// One page; the page's own bytes are not copied.
+    pub(crate) fn list(&self, id: &str, version: Version, kind: Kind, items: Bytes, next: Option<&str>) -> [Bytes; 3] {
         let modern = version.is_modern();
-        let open: &[u8] = if modern { br#"{"resultType":"complete","tools":"# } else { br#"{"tools":"# };
+        let open: &[u8] = match (modern, kind) {
+            (true, Kind::Tool) => br#"{"resultType":"complete","tools":"#,
+            (false, Kind::Tool) => br#"{"tools":"#,
+            (true, Kind::Prompt) => br#"{"resultType":"complete","prompts":"#,
+            (false, Kind::Prompt) => br#"{"prompts":"#,
+            (true, Kind::Resource) => br#"{"resultType":"complete","resources":"#,
+            (false, Kind::Resource) => br#"{"resources":"#,
+            (true, Kind::Template | Kind::Address) => br#"{"resultType":"complete","resourceTemplates":"#,
+            (false, Kind::Template | Kind::Address) => br#"{"resourceTemplates":"#,
+        };
         let tail = if modern { self.list_tail.clone() } else { Bytes::from_static(b"}}") };
         let tail = match next {
             None => tail,
@@ -104,11 +129,31 @@ impl Pieces {
                 with.into()
             }
         };
-        [head(id, open).into(), tools, tail]
+        [head(id, open).into(), items, tail]
     }
 
-    /// A call's result object, which has no `resultType`; `None` if it is no object.
-    pub(crate) fn called(&self, id: &str, version: Version, result: &Bytes) -> Option<[Bytes; 3]> {
+    /// Questions that a client of the newer era answers with its next try.
+    pub(crate) fn input_required(&self, id: &str, requests: Option<&str>, state: &str) -> [Bytes; 3] {
+        let mut out = head(id, br#"{"resultType":"input_required","#);
+        if let Some(requests) = requests {
+            out.extend_from_slice(b"\"inputRequests\":");
+            out.extend_from_slice(requests.as_bytes());
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"requestState\":\"");
+        out.extend_from_slice(state.as_bytes());
+        out.extend_from_slice(b"\",");
+        out.extend_from_slice(&self.server_meta);
+        out.extend_from_slice(b"}}");
+        [out.into(), Bytes::new(), Bytes::new()]
+    }
+
+    /// A call's result object, which has no `resultType`; `None` if it is no object. One that clients may keep says for how
+    /// long, and is kept for its caller alone.
+    pub(crate) fn called(&self, id: &str, version: Version, result: &Bytes, kept: bool) -> Option<[Bytes; 3]> {
+        if kept && version.is_modern() {
+            return self.called(id, version, &for_one_caller(result)?, false);
+        }
         let open = result.iter().position(|byte| !byte.is_ascii_whitespace())?;
         if result.get(open) != Some(&b'{') {
             return None;
@@ -129,6 +174,17 @@ impl Pieces {
         }
         Some([out.into(), members, tail])
     }
+}
+
+/// What a gate let through is nobody else's to keep.
+fn for_one_caller(result: &Bytes) -> Option<Bytes> {
+    let mut members: indexmap::IndexMap<String, Box<RawValue>> = serde_json::from_slice(result).ok()?;
+    let raw = |text: &str| RawValue::from_string(text.to_owned()).ok();
+    members.insert("cacheScope".to_owned(), raw("\"private\"")?);
+    if !members.contains_key("ttlMs") {
+        members.insert("ttlMs".to_owned(), raw("0")?);
+    }
+    serde_json::to_vec(&members).ok().map(Bytes::from)
 }
 
 fn push_instructions(out: &mut Vec<u8>, instructions: Option<&str>) {
@@ -175,28 +231,32 @@ mod tests {
 
     #[test]
     fn discovery_and_lists_are_private_and_complete_in_the_modern_era_only() {
-        let discover = read(pieces().discover("1"));
+        let discover = read(pieces().discover("1", false));
         assert_eq!(discover["result"]["resultType"], "complete");
         assert_eq!(discover["result"]["cacheScope"], "private");
         assert_eq!(discover["result"]["ttlMs"], 3_600_000);
         assert_eq!(discover["result"]["capabilities"]["tools"]["listChanged"], true);
+        assert_eq!(discover["result"]["capabilities"].get("prompts"), None);
+        let more = read(pieces().discover("1", true));
+        assert_eq!(more["result"]["capabilities"]["resources"], json!({"subscribe": true, "listChanged": true}));
         assert_eq!(discover["result"]["instructions"], "say \"hi\"");
         assert_eq!(discover["result"]["_meta"], meta());
         let tools = Bytes::from_static(br#"[{"name":"a"}]"#);
-        let modern = read(pieces().list("\"x\"", Version::V2026_07_28, tools.clone(), Some("abc")));
+        let modern = read(pieces().list("\"x\"", Version::V2026_07_28, Kind::Tool, tools.clone(), Some("abc")));
         assert_eq!(
             modern,
             json!({"jsonrpc": "2.0", "id": "x", "result": {"resultType": "complete", "tools": [{"name": "a"}],
             "nextCursor": "abc", "ttlMs": 60000, "cacheScope": "private", "_meta": meta()}})
         );
-        let legacy = read(pieces().list("2", Version::V2025_06_18, tools, None));
+        let legacy = read(pieces().list("2", Version::V2025_06_18, Kind::Tool, tools, None));
         assert_eq!(legacy, json!({"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "a"}]}}));
     }
 
     #[test]
     fn a_result_is_spliced_without_being_read() {
-        let called =
-            |version, text: &'static str| pieces().called("1", version, &Bytes::from_static(text.as_bytes())).map(read);
+        let called = |version, text: &'static str| {
+            pieces().called("1", version, &Bytes::from_static(text.as_bytes()), false).map(read)
+        };
         let legacy = called(Version::V2025_11_25, r#"{"content":[]}"#).unwrap();
         assert_eq!(legacy["result"], json!({"content": []}));
         let modern = called(Version::V2026_07_28, r#" {"content":[],"isError":true}"#).unwrap();
@@ -209,11 +269,21 @@ mod tests {
         let empty = called(Version::V2026_07_28, "{ }").unwrap();
         assert_eq!(empty["result"], json!({"resultType": "complete", "_meta": meta()}));
         assert_eq!(called(Version::V2026_07_28, "[]"), None);
+        let kept = |version, text: &'static str| {
+            read(pieces().called("1", version, &text.into(), true).unwrap())["result"].clone()
+        };
+        let public = r#"{"contents":[],"ttlMs":5,"cacheScope":"public","_meta":{}}"#;
+        assert_eq!(
+            kept(Version::V2026_07_28, public),
+            json!({"resultType": "complete", "contents": [], "ttlMs": 5, "cacheScope": "private", "_meta": {}})
+        );
+        assert_eq!(kept(Version::V2026_07_28, "{}")["ttlMs"], 0);
+        assert_eq!(kept(Version::V2025_11_25, r#"{"contents":[]}"#), json!({"contents": []}));
     }
 
     #[test]
     fn initialize_answers_the_negotiated_version() {
-        let answer = read(pieces().initialize("1", Version::V2025_06_18));
+        let answer = read(pieces().initialize("1", Version::V2025_06_18, false));
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
         assert_eq!(answer["result"]["serverInfo"]["name"], "toolgate");
         assert!(answer["result"].get("resultType").is_none());

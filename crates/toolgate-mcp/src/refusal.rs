@@ -18,6 +18,11 @@ pub mod code {
     pub const INTERNAL: i32 = -32603;
     pub const HEADER_MISMATCH: i32 = -32020;
     pub const UNSUPPORTED_VERSION: i32 = -32022;
+    pub const MISSING_CAPABILITY: i32 = -32021;
+    /// Of the older era.
+    pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// A rule says no, and there is no result to say it in.
+    pub const DENIED: i32 = -31400;
     pub const NOT_SIGNED_IN: i32 = -31401;
     pub const INSUFFICIENT_SCOPE: i32 = -31403;
     pub const NO_SUCH_SESSION: i32 = -31404;

@@ -6,7 +6,7 @@
 use aws_lc_rs::{digest, rand};
 use toolgate_core::Caller;
 
-use crate::{era::Version, seal::Seal};
+use crate::{abilities::Abilities, era::Version, seal::Seal, wire::Legacy};
 
 pub type SessionId = [u8; 16];
 
@@ -14,13 +14,15 @@ pub type SessionId = [u8; 16];
 pub type PrincipalDigest = [u8; 32];
 
 const NOBODY: PrincipalDigest = [0; 32];
-const FORMAT: u8 = 1;
-const LENGTH: usize = 1 + 1 + 32 + 8 + 8 + 16;
+const FORMAT: u8 = 2;
+const LENGTH: usize = 1 + 1 + 1 + 32 + 8 + 8 + 16;
 
 /// What a session's name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session {
     pub(crate) version: Version,
+    /// What the client said it can be asked.
+    pub(crate) abilities: Abilities,
     pub(crate) owner: PrincipalDigest,
     pub(crate) issued: u64,
     pub(crate) expires: u64,
@@ -35,10 +37,17 @@ impl Sessions {
     }
 
     /// A new session, or `None` if the machine has no randomness to give.
-    pub(crate) fn open(&self, version: Version, caller: &Caller, now: u64, ttl: u64) -> Option<String> {
+    pub(crate) fn open(
+        &self,
+        (version, abilities): (Version, Abilities),
+        caller: &Caller,
+        now: u64,
+        ttl: u64,
+    ) -> Option<String> {
         let mut id = SessionId::default();
         rand::fill(&mut id).ok()?;
-        let session = Session { version, owner: digest_of(caller), issued: now, expires: now.saturating_add(ttl), id };
+        let expires = now.saturating_add(ttl);
+        let session = Session { version, abilities, owner: digest_of(caller), issued: now, expires, id };
         Some(self.0.seal(&session.to_bytes(), &[]))
     }
 
@@ -53,6 +62,10 @@ impl Sessions {
 const SKEW: u64 = 60;
 
 impl Session {
+    pub(crate) fn known(&self) -> Legacy {
+        Legacy { abilities: self.abilities, session: self.id, expires: self.expires }
+    }
+
     pub(crate) fn opened_by_nobody(&self) -> bool {
         self.owner == NOBODY
     }
@@ -60,8 +73,13 @@ impl Session {
     fn to_bytes(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         let version = u8::from(self.version == Version::V2025_11_25);
-        let parts: [&[u8]; 5] =
-            [&[FORMAT, version], &self.owner, &self.issued.to_be_bytes(), &self.expires.to_be_bytes(), &self.id];
+        let parts: [&[u8]; 5] = [
+            &[FORMAT, version, self.abilities.bits()],
+            &self.owner,
+            &self.issued.to_be_bytes(),
+            &self.expires.to_be_bytes(),
+            &self.id,
+        ];
         for (slot, byte) in bytes.iter_mut().zip(parts.into_iter().flatten()) {
             *slot = *byte;
         }
@@ -69,7 +87,7 @@ impl Session {
     }
 
     fn from_bytes(bytes: &[u8; LENGTH]) -> Option<Self> {
-        let (&[format, version], rest) = bytes.split_first_chunk()?;
+        let (&[format, version, abilities], rest) = bytes.split_first_chunk()?;
         let (&owner, rest) = rest.split_first_chunk()?;
         let (&issued, rest) = rest.split_first_chunk()?;
         let (&expires, rest) = rest.split_first_chunk()?;
@@ -79,7 +97,8 @@ impl Session {
             (FORMAT, 1) => Version::V2025_11_25,
             _ => return None,
         };
-        Some(Self { version, owner, issued: u64::from_be_bytes(issued), expires: u64::from_be_bytes(expires), id })
+        let (issued, expires) = (u64::from_be_bytes(issued), u64::from_be_bytes(expires));
+        Some(Self { version, abilities: Abilities::from_bits(abilities), owner, issued, expires, id })
     }
 }
 
@@ -134,20 +153,20 @@ mod tests {
     #[test]
     fn a_session_says_again_what_was_put_in() {
         let sessions = Sessions::new(b"key");
-        let name = sessions.open(Version::V2025_06_18, &user("a"), 1000, 60).unwrap();
+        let name = sessions.open((Version::V2025_06_18, Abilities::default()), &user("a"), 1000, 60).unwrap();
         let session = sessions.read(&name, 1059).unwrap();
         assert_eq!((session.version, session.issued, session.expires), (Version::V2025_06_18, 1000, 1060));
         assert!(is_owner(&session.owner, &user("a")));
         assert!(!session.opened_by_nobody());
         assert!(name.bytes().all(|byte| byte.is_ascii_graphic()));
-        let other = sessions.open(Version::V2025_06_18, &user("a"), 1000, 60).unwrap();
+        let other = sessions.open((Version::V2025_06_18, Abilities::default()), &user("a"), 1000, 60).unwrap();
         assert_ne!(session.id, sessions.read(&other, 1059).unwrap().id);
     }
 
     #[test]
     fn an_expired_changed_or_foreign_name_is_no_session() {
         let sessions = Sessions::new(b"key");
-        let name = sessions.open(Version::V2025_11_25, &user("a"), 1000, 60).unwrap();
+        let name = sessions.open((Version::V2025_11_25, Abilities::default()), &user("a"), 1000, 60).unwrap();
         assert_eq!(sessions.read(&name, 1060), None);
         assert_eq!(sessions.read(&name, 100), None);
         assert_eq!(Sessions::new(b"other").read(&name, 1001), None);

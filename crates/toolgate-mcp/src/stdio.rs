@@ -1,6 +1,10 @@
 //! One client on a line-based channel: feed lines in, take lines out.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::{
@@ -10,17 +14,18 @@ use tokio::{
 };
 
 use crate::{
-    call,
+    abilities::Abilities,
     era::Version,
     framing,
     identity::Credentials,
     json::text,
-    list,
-    listen::{Filter, Listener},
+    listen::Listener,
     message::{Kind, Message},
     refusal::Refusal,
     reply::{Reply, ReplyBody},
-    wire::{self, Ask, Inner, Method, Transport, Wire},
+    request::Answer,
+    session::SessionId,
+    wire::{self, Ask, Inner, Legacy, Method, Transport, Wire},
 };
 
 /// Requests and subscriptions that one client may have open.
@@ -43,6 +48,8 @@ struct Client {
     /// Used as the bearer token where a message carries none.
     token: Option<String>,
     out: mpsc::Sender<Bytes>,
+    /// What a client of the older era said of itself.
+    legacy: OnceLock<Legacy>,
 }
 
 impl Wire {
@@ -50,7 +57,7 @@ impl Wire {
     pub fn stdio(&self, token: Option<String>) -> (StdioSession, mpsc::Receiver<Bytes>) {
         let (out, lines) = mpsc::channel(64);
         let session = StdioSession {
-            client: Arc::new(Client { inner: self.inner.clone(), token, out }),
+            client: Arc::new(Client { inner: self.inner.clone(), token, out, legacy: OnceLock::new() }),
             negotiated: None,
             listening: false,
             running: HashMap::new(),
@@ -90,8 +97,12 @@ impl StdioSession {
                 self.notified(&message);
                 Ok(())
             }
-            // We ask nothing, so there is nothing an answer could belong to.
-            _ => Ok(()),
+            _ => {
+                if let Ok(identified) = inner.identify(self.client.credentials()).await {
+                    inner.questions.answered(&message, &identified.caller);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -101,7 +112,13 @@ impl StdioSession {
         if method == Some(Method::Initialize) {
             let agreed = wire::negotiate(message)?;
             self.negotiated = Some(agreed);
-            self.client.send_parts(&self.client.inner.pieces.initialize(id, agreed)).await;
+            let mut session = SessionId::default();
+            if aws_lc_rs::rand::fill(&mut session).is_ok() {
+                let abilities = Abilities::declared(message.params.capabilities);
+                let _ = self.client.legacy.set(Legacy { abilities, session, expires: u64::MAX });
+            }
+            let inner = &self.client.inner;
+            self.client.send_parts(&inner.pieces.initialize(id, agreed, inner.spine.has_more())).await;
             return Ok(());
         }
         while self.calls.try_join_next().is_some() {}
@@ -160,6 +177,14 @@ fn key(id: &str) -> String {
     }
 }
 
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(legacy) = self.legacy.get() {
+            self.inner.wishes.forget(&legacy.session);
+        }
+    }
+}
+
 impl Client {
     async fn answer(&self, line: &Bytes, version: Version) {
         // Read a second time rather than kept: a message borrows its line.
@@ -185,27 +210,25 @@ impl Client {
             inner.demand_signed_in(&identified)?;
         }
         let transport = Transport::Stdio { out: &self.out };
-        let ask = Ask { message, id, version, lang: inner.spine.gate().lang(), identified: &identified, transport };
-        let parts = match method {
-            None | Some(Method::Initialize) => return Err(wire::method_not_found(version, &message.method)),
-            Some(Method::Discover) => inner.pieces.discover(id),
-            Some(Method::Ping) => inner.pieces.empty(id, version),
-            Some(Method::ListTools) => list::tools(inner, &ask)?,
-            Some(Method::CallTool) => return call::answer(inner, ask).await.map(Some),
-            Some(Method::Listen) => {
-                let listener = Listener::subscription(inner, kept, id, Filter::read(message)?);
+        let legacy = self.legacy.get().copied().filter(|_| !version.is_modern());
+        let lang = inner.spine.gate().lang();
+        let ask = Ask { message, id, version, lang, identified: &identified, legacy, transport };
+        match inner.dispatch(ask, method, Some(kept)).await? {
+            Answer::Reply(reply) => Ok(Some(reply)),
+            Answer::Stream(listener) => {
                 listener.run_lines(&identified, self.out.clone()).await;
-                return Ok(None);
+                Ok(None)
             }
-        };
-        Ok(Some(Reply::json(parts)))
+        }
     }
 
     async fn listen(&self) {
         let credentials = self.credentials();
         let kept = credentials.to_kept();
         if let Ok(identified) = self.inner.identify(credentials).await {
-            Listener::process(&self.inner, kept).run_lines(&identified, self.out.clone()).await;
+            let watches =
+                self.legacy.get().and_then(|legacy| self.inner.wishes.watches(legacy.session, legacy.expires));
+            Listener::process(&self.inner, kept, watches).run_lines(&identified, self.out.clone()).await;
         }
     }
 

@@ -7,21 +7,27 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
-use toolgate_core::{Lang, Listing};
+use toolgate_core::{Kind, Lang, Listing};
 use toolgate_spine::Spine;
 
 use crate::{
+    abilities::Abilities,
     config::WireConfig,
     cursor::Cursors,
     era::Version,
     identity::{Credentials, Identified, Identify},
     json::text,
     message::Message,
+    parked::Parking,
     pieces::Pieces,
+    questions::Questions,
     refusal::{Refusal, code},
-    session::Sessions,
+    session::{SessionId, Sessions},
     session_memory::SessionMemory,
+    state::States,
+    wishes::Wishes,
 };
 
 /// MCP in both eras, in front of one spine. Cheap to clone.
@@ -38,6 +44,10 @@ pub(crate) struct Inner {
     pub(crate) pieces: Pieces,
     pub(crate) cursors: Cursors,
     pub(crate) sessions: Sessions,
+    pub(crate) states: States,
+    pub(crate) parking: Arc<Parking>,
+    pub(crate) questions: Questions,
+    pub(crate) wishes: Wishes,
 }
 
 impl Wire {
@@ -51,6 +61,10 @@ impl Wire {
             pieces: Pieces::new(&config),
             cursors: Cursors::new(&config.seal_key),
             sessions: Sessions::new(&config.seal_key),
+            states: States::new(&config.seal_key),
+            parking: Arc::default(),
+            questions: Questions::default(),
+            wishes: Wishes::default(),
             spine,
             identify,
             memory,
@@ -66,21 +80,44 @@ pub(crate) enum Method {
     Discover,
     Initialize,
     Ping,
-    ListTools,
-    CallTool,
+    List(Kind),
+    /// Call a tool, get a prompt, read a resource.
+    Use(Kind),
+    Complete,
+    SetLevel,
+    Subscribe,
+    Unsubscribe,
     Listen,
 }
 
 impl Method {
     pub(crate) fn of(version: Version, name: &str) -> Option<Self> {
         match (name, version.is_modern()) {
-            ("tools/call", _) => Some(Self::CallTool),
-            ("tools/list", _) => Some(Self::ListTools),
+            ("tools/call", _) => Some(Self::Use(Kind::Tool)),
+            ("tools/list", _) => Some(Self::List(Kind::Tool)),
+            ("prompts/get", _) => Some(Self::Use(Kind::Prompt)),
+            ("prompts/list", _) => Some(Self::List(Kind::Prompt)),
+            ("resources/read", _) => Some(Self::Use(Kind::Resource)),
+            ("resources/list", _) => Some(Self::List(Kind::Resource)),
+            ("resources/templates/list", _) => Some(Self::List(Kind::Template)),
+            ("completion/complete", _) => Some(Self::Complete),
+            ("logging/setLevel", false) => Some(Self::SetLevel),
+            ("resources/subscribe", false) => Some(Self::Subscribe),
+            ("resources/unsubscribe", false) => Some(Self::Unsubscribe),
             ("server/discover", true) => Some(Self::Discover),
             ("subscriptions/listen", true) => Some(Self::Listen),
             ("initialize", false) => Some(Self::Initialize),
             ("ping", false) => Some(Self::Ping),
             _ => None,
+        }
+    }
+
+    /// Only there where something behind the gate has more than tools.
+    pub(crate) fn is_of_more(self) -> bool {
+        match self {
+            Self::List(kind) | Self::Use(kind) => kind != Kind::Tool,
+            Self::Complete | Self::SetLevel | Self::Subscribe | Self::Unsubscribe => true,
+            Self::Discover | Self::Initialize | Self::Ping | Self::Listen => false,
         }
     }
 
@@ -98,7 +135,29 @@ pub(crate) struct Ask<'a> {
     pub(crate) version: Version,
     pub(crate) lang: Lang,
     pub(crate) identified: &'a Identified,
+    /// What is known of a client of the older era, where it has a session.
+    pub(crate) legacy: Option<Legacy>,
     pub(crate) transport: Transport<'a>,
+}
+
+/// A client of the older era, by its session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Legacy {
+    pub(crate) abilities: Abilities,
+    pub(crate) session: SessionId,
+    pub(crate) expires: u64,
+}
+
+impl Ask<'_> {
+    /// What the client says it can be asked: a JSON object.
+    pub(crate) fn capabilities(&self) -> Box<RawValue> {
+        let declared = match (self.version.is_modern(), self.legacy) {
+            (true, _) => self.message.params.meta.capabilities.map(str::to_owned),
+            (false, Some(legacy)) => return legacy.abilities.to_json(),
+            (false, None) => None,
+        };
+        RawValue::from_string(declared.unwrap_or_else(|| "{}".to_owned())).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -81,6 +81,8 @@ pub enum Said {
     /// The parameters of a log message, as they came.
     Log(Box<RawValue>),
     Question(Question),
+    /// The call wanted to ask what the client did not declare. It was told so and goes on as it can.
+    Lacks(Asking),
 }
 
 /// Something the client must answer before the call can go on.
@@ -164,6 +166,9 @@ impl Client {
     /// Asks, and waits for the answer.
     pub async fn ask(&self, asking: Asking, params: Box<RawValue>) -> Result<Box<RawValue>, ClientFault> {
         let Some(inner) = self.0.as_ref().filter(|_| self.can(asking)) else {
+            if let Some(inner) = &self.0 {
+                let _ = inner.line.said.try_send(Said::Lacks(asking));
+            }
             let message = format!("the client of this call does not offer {}", asking.capability());
             return Err(ClientFault { code: -32601, message, data: None });
         };
@@ -229,6 +234,7 @@ mod tests {
         let (client, mut heard) = client(r#"{"elicitation":{},"sampling":null,"x":{"roots":{}}}"#);
         assert!(client.can(Asking::Elicitation) && !client.can(Asking::Sampling) && !client.can(Asking::Roots));
         assert_eq!(client.ask(Asking::Roots, raw("{}")).await.unwrap_err().code, -32601);
+        assert!(matches!(heard.try_recv(), Ok(Said::Lacks(Asking::Roots))));
         assert_eq!(Client::default().ask(Asking::Elicitation, raw("{}")).await.unwrap_err().code, -32601);
         let (answer, ()) = tokio::join!(client.ask(Asking::Elicitation, raw(r#"{"message":"who?"}"#)), async {
             let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::sync::watch;
 use toolgate_core::{
-    Blueprint, Caller, Facts, Gate, Tool, ToolName,
+    Blueprint, Caller, Facts, Gate, Kind, Tool, ToolName,
     caller::{Agent, AgentKind, UserId},
     tool::{Approval, Binding, Effect, Permission, WhenDenied},
 };
@@ -63,7 +63,7 @@ fn tool(name: &str, properties: Value, facts: Facts) -> Tool {
     let definition = json!({"name": name, "inputSchema": {"type": "object", "properties": properties}});
     let name = ToolName::new(name).unwrap();
     Tool {
-        kind: toolgate_core::Kind::Tool,
+        kind: Kind::Tool,
         wire_name: name.to_wire(),
         own_name: name.clone(),
         name,
@@ -129,14 +129,14 @@ impl ToolSource for Fixture {
             ))),
             "steps" => {
                 for step in 1..=3 {
-                    call.progress().report(ProgressNote { progress: f64::from(step), total: Some(3.0), message: None });
+                    call.client().report(ProgressNote { progress: f64::from(step), total: Some(3.0), message: None });
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
                 Ok(ToolAnswer::text("done"))
             }
             "forever" => {
                 let _dropped = OnDrop(self.dropped.clone());
-                call.progress().report(ProgressNote { progress: 1.0, total: None, message: None });
+                call.client().report(ProgressNote { progress: 1.0, total: None, message: None });
                 std::future::pending().await
             }
             _ => Ok(ToolAnswer::text(call.arguments().get())),

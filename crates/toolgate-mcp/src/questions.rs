@@ -1,0 +1,95 @@
+//! Questions to clients of the older era: requests of ours, each waiting for the response that comes with another message.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use aws_lc_rs::rand;
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+use toolgate_core::Caller;
+use toolgate_spine::{ClientFault, Question};
+
+use crate::{
+    json::text,
+    message::Message,
+    session::{self, PrincipalDigest},
+    state::PATIENCE_SECS,
+};
+
+/// Questions open at once, over all clients. More than that, and the oldest are given up.
+const MOST: usize = 4096;
+
+#[derive(Default)]
+pub(crate) struct Questions {
+    waiting: Mutex<HashMap<String, Waiting>>,
+}
+
+struct Waiting {
+    question: Question,
+    owner: PrincipalDigest,
+    since: Instant,
+}
+
+impl Questions {
+    /// Takes a question and gives the request to send. `None` if the machine has no randomness to give.
+    pub(crate) fn ask(&self, question: Question, caller: &Caller) -> Option<Vec<u8>> {
+        // nobody else can guess it, and so answer in the client's place
+        let mut id = [0; 16];
+        rand::fill(&mut id).ok()?;
+        let id = URL_SAFE_NO_PAD.encode(id);
+        let (method, params) = (question.asking.method(), question.params.get());
+        let request = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{params}}}"#);
+        let mut waiting = self.waiting();
+        // dropped questions are answered: nobody did
+        waiting.retain(|_, one| {
+            one.since.elapsed() < Duration::from_secs(PATIENCE_SECS) && !one.question.answer.is_closed()
+        });
+        if waiting.len() >= MOST {
+            return None;
+        }
+        waiting.insert(id, Waiting { question, owner: session::digest_of(caller), since: Instant::now() });
+        Some(request.into_bytes())
+    }
+
+    /// Hands a client's response to whoever asked. A response nobody asked this caller for is nobody's.
+    pub(crate) fn answered(&self, message: &Message<'_>, caller: &Caller) {
+        let Some(id) = message.id.and_then(text::string) else { return };
+        let mut waiting = self.waiting();
+        if !waiting.get(&*id).is_some_and(|one| session::is_owner(&one.owner, caller)) {
+            return;
+        }
+        if let Some(one) = waiting.remove(&*id) {
+            let _ = one.question.answer.send(answer(message));
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn answer(message: &Message<'_>) -> Result<Box<RawValue>, ClientFault> {
+    #[derive(Deserialize)]
+    struct Error<'a> {
+        code: i64,
+        message: String,
+        #[serde(borrow)]
+        data: Option<&'a RawValue>,
+    }
+    let unreadable =
+        || ClientFault { code: -32603, message: "the client's answer can't be read".to_owned(), data: None };
+    match (message.result, message.error) {
+        (Some(result), None) => RawValue::from_string(result.to_owned()).map_err(|_| unreadable()),
+        (None, Some(error)) => {
+            let error: Error<'_> = serde_json::from_str(error).map_err(|_| unreadable())?;
+            let data = error.data.map(|data| data.get().to_owned());
+            Err(ClientFault { code: error.code, message: error.message, data })
+        }
+        _ => Err(unreadable()),
+    }
+}

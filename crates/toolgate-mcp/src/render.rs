@@ -1,0 +1,167 @@
+//! What came of a call, as an answer: a result, or an error where the protocol has no other way to say it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::value::RawValue;
+use toolgate_core::{Caller, Denial, Kind, Tool};
+use toolgate_spine::{Asking, InputRequired, Outcome, Question};
+
+use crate::{
+    era::Version,
+    json::{fault::shortened, text},
+    parked::Parked,
+    refusal::{Refusal, code},
+    running::{self, OwnedCall, Running},
+    state::{Belongs, State},
+    wire::{self, Inner},
+};
+
+/// A request that is being answered, and all that its answer needs.
+pub(crate) struct Asked {
+    pub(crate) inner: Arc<Inner>,
+    /// As it was written.
+    pub(crate) id: String,
+    pub(crate) version: Version,
+    pub(crate) caller: Arc<Caller>,
+    /// Some credential did not count.
+    pub(crate) rejected: bool,
+    pub(crate) call: Arc<OwnedCall>,
+    /// The client's, as it declared them.
+    pub(crate) capabilities: Box<RawValue>,
+}
+
+/// What can only be said in the answer.
+pub(crate) enum Asks {
+    Question(Question),
+    Lacks(Asking),
+}
+
+impl Asked {
+    /// The answer. `statuses` says whether an HTTP status can still be chosen.
+    pub(crate) fn outcome(&self, outcome: Outcome, statuses: bool) -> Result<[Bytes; 3], Refusal> {
+        match outcome {
+            Outcome::Answered(result) => self.result(&result),
+            Outcome::Denied { tool, denial, needs_identity, missing_scopes } => {
+                if let Some(refusal) = self.challenge(&denial, needs_identity, &missing_scopes).filter(|_| statuses) {
+                    return Err(refusal);
+                }
+                self.denied(&tool, &denial)
+            }
+            Outcome::NeedsApproval { tool, denial } => self.denied(&tool, &denial),
+            Outcome::Refused { answer, .. } if self.call.kind == Kind::Tool => self.result(&answer.into_bytes()),
+            Outcome::Refused { message, .. } => Err(Refusal::new(StatusCode::OK, code::DENIED, message)),
+            // Unknown and hidden tools take this one branch, so that nobody can tell them apart.
+            Outcome::Unknown => Err(self.unknown()),
+            Outcome::Unbound { argument, .. } => Err(Refusal::params(format!(
+                "argument '{argument}' is filled in from the caller, and nothing says what it is; sign in with a credential that does"
+            ))),
+            Outcome::Unavailable { message, .. } => Err(Refusal::new(StatusCode::OK, code::INTERNAL, message)),
+            Outcome::Rejected { code, message, data, .. } => Err(self.rejected(code, message, data)),
+            Outcome::InputRequired { input, .. } => self.input_required(&input),
+        }
+    }
+
+    fn result(&self, result: &Bytes) -> Result<[Bytes; 3], Refusal> {
+        let cached = self.call.kind == Kind::Resource;
+        let parts = self.inner.pieces.called(&self.id, self.version, result, cached);
+        parts.ok_or_else(|| {
+            let message = format!("{} gave a result that is no object", self.call.kind);
+            Refusal::new(StatusCode::OK, code::INTERNAL, message)
+        })
+    }
+
+    /// A tool's denial is a result that a model reads; prompts and resources have only errors.
+    fn denied(&self, tool: &Tool, denial: &Denial) -> Result<[Bytes; 3], Refusal> {
+        if self.call.kind == Kind::Tool {
+            return self.result(&self.inner.spine.denied(tool, denial));
+        }
+        let refusal = Refusal::new(StatusCode::OK, code::DENIED, denial.message.clone());
+        Err(refusal.with_data(serde_json::to_string(denial).ok()))
+    }
+
+    fn unknown(&self) -> Refusal {
+        let name = shortened(&self.call.name);
+        let unknown = match self.call.kind {
+            Kind::Tool => return Refusal::params(format!("Unknown tool: {name}")).over_ok(),
+            Kind::Prompt => return Refusal::params(format!("Unknown prompt: {name}")).over_ok(),
+            _ => format!("Resource not found: {name}"),
+        };
+        let mut data = b"{\"uri\":".to_vec();
+        text::push_string(&mut data, &name);
+        data.push(b'}');
+        let code = if self.version.is_modern() { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
+        Refusal::new(StatusCode::OK, code, unknown).with_data(String::from_utf8(data).ok())
+    }
+
+    /// A source's own error, as it came.
+    fn rejected(&self, code: i64, message: String, data: Option<String>) -> Refusal {
+        let known = i32::try_from(code).unwrap_or(code::INTERNAL);
+        let missing = known == code::MISSING_CAPABILITY && self.version.is_modern();
+        let status = if missing { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        Refusal::new(status, known, message).with_data(data)
+    }
+
+    /// Where there is an issuer, a denial that signing in or another scope would lift says so in HTTP's words.
+    fn challenge(&self, denial: &Denial, needs_identity: bool, missing_scopes: &[String]) -> Option<Refusal> {
+        let challenge = self.inner.config.challenge.as_ref()?;
+        let (status, code, header) = if needs_identity {
+            (StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, challenge.sign_in(self.rejected))
+        } else if !missing_scopes.is_empty() {
+            (StatusCode::FORBIDDEN, code::INSUFFICIENT_SCOPE, challenge.step_up(missing_scopes))
+        } else {
+            return None;
+        };
+        let refusal = Refusal::new(status, code, denial.message.clone());
+        Some(refusal.with_data(serde_json::to_string(denial).ok()).with_challenge(header))
+    }
+
+    /// A source's questions for a client of the newer era. What the client did not declare is never asked of it.
+    fn input_required(&self, input: &InputRequired) -> Result<[Bytes; 3], Refusal> {
+        if let Some(missing) = running::missing(input, &self.capabilities) {
+            return Err(self.lacks(missing));
+        }
+        let state = State::Source(input.state.clone());
+        Ok(self.questions(input.requests.as_deref(), &state))
+    }
+
+    /// What a call of ours asks of a client of the newer era: the questions are the answer, and the call waits. Where the
+    /// client can't be asked any of it the call is called off.
+    pub(crate) async fn ask(&self, running: Running, asks: Asks) -> Result<[Bytes; 3], Refusal> {
+        let (question, lacks) = match asks {
+            Asks::Question(question) => (Some(question), None),
+            Asks::Lacks(asking) => (None, Some(asking)),
+        };
+        match (Parked::wait(running, question).await, lacks) {
+            (Ok(parked), _) => self.park(parked),
+            (Err(_called_off), lacks) => Err(self.lacks(lacks.map_or("it", Asking::capability))),
+        }
+    }
+
+    /// The questions of a call that waits here.
+    pub(crate) fn park(&self, parked: Parked) -> Result<[Bytes; 3], Refusal> {
+        let requests = parked.requests();
+        match self.inner.parking.park(parked) {
+            Ok(id) => Ok(self.questions(Some(&requests), &State::Parked(id))),
+            Err(_) => Err(Refusal::unavailable("too many calls wait for answers; try again later")),
+        }
+    }
+
+    fn lacks(&self, capability: &str) -> Refusal {
+        let message = format!("this {} needs a client that offers {capability}", self.call.kind);
+        let data = format!(r#"{{"requiredCapabilities":{{"{capability}":{{}}}}}}"#);
+        Refusal::new(StatusCode::BAD_REQUEST, code::MISSING_CAPABILITY, message).with_data(Some(data))
+    }
+
+    fn questions(&self, requests: Option<&str>, state: &State) -> [Bytes; 3] {
+        let state = self.inner.states.seal(state, &self.belongs(), wire::now());
+        self.inner.pieces.input_required(&self.id, requests, &state)
+    }
+
+    pub(crate) fn belongs(&self) -> Belongs<'_> {
+        let call = &self.call;
+        let arguments = call.arguments.as_deref().map_or("", RawValue::get);
+        Belongs { caller: &self.caller, kind: call.kind, name: &call.name, arguments }
+    }
+}

@@ -1,0 +1,146 @@
+//! One request, once its caller is known: the same for HTTP and stdio.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use toolgate_core::Kind;
+use toolgate_spine::Call;
+
+use crate::{
+    call,
+    identity::KeptCredentials,
+    json::text,
+    list,
+    listen::{Filter, Listener},
+    refusal::{Refusal, code},
+    render::Asked,
+    reply::Reply,
+    running::OwnedCall,
+    wire::{self, Ask, Inner, Method},
+};
+
+/// An answer, or a stream that stays open.
+pub(crate) enum Answer {
+    Reply(Reply),
+    Stream(Listener),
+}
+
+impl Inner {
+    pub(crate) async fn dispatch(
+        self: &Arc<Self>,
+        ask: Ask<'_>,
+        method: Option<Method>,
+        kept: Option<KeptCredentials>,
+    ) -> Result<Answer, Refusal> {
+        let not_found = || wire::method_not_found(ask.version, &ask.message.method);
+        let method = method.filter(|method| self.spine.has_more() || !method.is_of_more()).ok_or_else(not_found)?;
+        let parts = match method {
+            Method::Initialize => return Err(not_found()),
+            Method::Discover => self.pieces.discover(ask.id, self.spine.has_more()),
+            Method::Ping => self.pieces.empty(ask.id, ask.version),
+            Method::List(kind) => list::page(self, &ask, kind)?,
+            Method::Use(kind) => return call::answer(self, ask, kind).await.map(Answer::Reply),
+            Method::Complete => self.complete(&ask).await?,
+            Method::SetLevel => {
+                self.set_level(&ask)?;
+                self.pieces.empty(ask.id, ask.version)
+            }
+            Method::Subscribe => {
+                self.subscribe(&ask).await?;
+                self.pieces.empty(ask.id, ask.version)
+            }
+            Method::Unsubscribe => {
+                self.unsubscribe(&ask)?;
+                self.pieces.empty(ask.id, ask.version)
+            }
+            Method::Listen => {
+                let kept = kept.ok_or_else(not_found)?;
+                let filter = Filter::read(ask.message)?;
+                return Ok(Answer::Stream(Listener::subscription(self, kept, &ask, filter).await));
+            }
+        };
+        Ok(Answer::Reply(Reply::json(parts)))
+    }
+
+    async fn complete(self: &Arc<Self>, ask: &Ask<'_>) -> Result<[bytes::Bytes; 3], Refusal> {
+        #[derive(serde::Deserialize)]
+        struct Reference {
+            r#type: String,
+            name: Option<String>,
+            uri: Option<String>,
+        }
+        let params = &ask.message.params;
+        let bad = || {
+            Refusal::params(
+                "params.ref must be {\"type\": \"ref/prompt\", \"name\": …} or {\"type\": \"ref/resource\", \"uri\": …}",
+            )
+        };
+        let reference: Reference = params.reference.and_then(|raw| serde_json::from_str(raw).ok()).ok_or_else(bad)?;
+        let (kind, name) = match (reference.r#type.as_str(), reference.name, reference.uri) {
+            ("ref/prompt", Some(name), _) => (Kind::Prompt, name),
+            ("ref/resource", _, Some(uri)) => (Kind::Template, uri),
+            _ => return Err(bad()),
+        };
+        let Some(argument) = params.argument.filter(|raw| text::is_object(raw)) else {
+            return Err(Refusal::params("params.argument must be an object with a name and a value"));
+        };
+        let context = params.context.map(|context| format!(",\"context\":{context}")).unwrap_or_default();
+        let given = RawValue::from_string(format!("{{\"argument\":{argument}{context}}}"));
+        let given = given.map_err(|_| Refusal::params("params.argument must be an object with a name and a value"))?;
+        let call = OwnedCall { kind, name, arguments: None, dry_run: false, lang: ask.lang };
+        let asked = self.asked(ask, call);
+        let call = Call::of(kind, &asked.call.name, None, ask.lang);
+        let outcome = self.spine.complete(&asked.caller, call, &given).await;
+        asked.outcome(outcome, true)
+    }
+
+    fn set_level(&self, ask: &Ask<'_>) -> Result<(), Refusal> {
+        let level = call::level(ask.message.params.level.unwrap_or("null"), "params.level")?;
+        match ask.legacy {
+            Some(legacy) if !self.wishes.set_level(legacy.session, legacy.expires, level) => Err(too_many()),
+            // without a session there is nothing it could last for
+            _ => Ok(()),
+        }
+    }
+
+    async fn subscribe(self: &Arc<Self>, ask: &Ask<'_>) -> Result<(), Refusal> {
+        let uri = call::name(ask.message, Kind::Resource)?.into_owned();
+        let Some(legacy) = ask.legacy else {
+            return Err(Refusal::request("only a session can subscribe; send its Mcp-Session-Id"));
+        };
+        let call = OwnedCall { kind: Kind::Resource, name: uri, arguments: None, dry_run: false, lang: ask.lang };
+        let asked = self.asked(ask, call);
+        let uri = &asked.call.name;
+        match self.spine.watch(&asked.caller, Call::of(Kind::Resource, uri, None, ask.lang)).await {
+            Ok(watch) => match self.wishes.watches(legacy.session, legacy.expires) {
+                Some(watches) if watches.add(uri, watch) => Ok(()),
+                _ => Err(too_many()),
+            },
+            Err(outcome) => asked.outcome(outcome, true).map(drop),
+        }
+    }
+
+    fn unsubscribe(&self, ask: &Ask<'_>) -> Result<(), Refusal> {
+        let uri = call::name(ask.message, Kind::Resource)?;
+        if let Some(watches) = ask.legacy.and_then(|legacy| self.wishes.watches(legacy.session, legacy.expires)) {
+            watches.remove(&uri);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn asked(self: &Arc<Self>, ask: &Ask<'_>, call: OwnedCall) -> Asked {
+        Asked {
+            inner: Arc::clone(self),
+            id: ask.id.to_owned(),
+            version: ask.version,
+            caller: Arc::clone(&ask.identified.caller),
+            rejected: ask.identified.rejected,
+            call: Arc::new(call),
+            capabilities: ask.capabilities(),
+        }
+    }
+}
+
+fn too_many() -> Refusal {
+    Refusal::new(http::StatusCode::OK, code::INTERNAL, "too much is watched already; end some of it first")
+}

@@ -1,0 +1,171 @@
+//! A call under way for a client: what it says, and in the end what came of it.
+
+use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use toolgate_core::{Caller, Kind, Lang, Tool};
+use toolgate_spine::{Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Resumed, Said};
+
+use crate::wire::Inner;
+
+/// What a client may fall behind; a slow one misses notes, and holds up questions.
+const SAID_KEPT: usize = 32;
+/// How often one call may come back for more input.
+const ROUNDS: u32 = 32;
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// A call that outlives the message it came with.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnedCall {
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    pub(crate) arguments: Option<Box<RawValue>>,
+    pub(crate) dry_run: bool,
+    pub(crate) lang: Lang,
+}
+
+/// What is known of the client.
+#[derive(Debug)]
+pub(crate) struct Ear {
+    pub(crate) wants_progress: bool,
+    pub(crate) log: Option<LogLevel>,
+    pub(crate) capabilities: Box<RawValue>,
+    /// Of the older era: it is asked while the call runs. Else it is asked in the call's answer, and calls again.
+    pub(crate) asked_while_running: bool,
+}
+
+pub(crate) struct Running {
+    pub(crate) outcome: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+    pub(crate) said: mpsc::Receiver<Said>,
+}
+
+impl Running {
+    pub(crate) fn start(
+        inner: &Arc<Inner>,
+        caller: &Arc<Caller>,
+        call: &Arc<OwnedCall>,
+        resumed: Option<Resumed>,
+        ear: Ear,
+    ) -> Self {
+        let (sender, said) = mpsc::channel(SAID_KEPT);
+        let asked_while_running = ear.asked_while_running;
+        let client = Client::on(Line {
+            said: sender,
+            wants_progress: ear.wants_progress,
+            log: ear.log,
+            capabilities: ear.capabilities,
+        });
+        let (inner, caller, call) = (Arc::clone(inner), Arc::clone(caller), Arc::clone(call));
+        let outcome = Box::pin(async move {
+            if asked_while_running {
+                until_complete(&inner, &caller, &call, client).await
+            } else {
+                call.once(&inner, &caller, &client, resumed).await
+            }
+        });
+        Self { outcome, said }
+    }
+}
+
+impl OwnedCall {
+    async fn once(&self, inner: &Inner, caller: &Arc<Caller>, client: &Client, resumed: Option<Resumed>) -> Outcome {
+        let call = Call {
+            kind: self.kind,
+            name: &self.name,
+            arguments: self.arguments.as_deref(),
+            dry_run: self.dry_run,
+            lang: self.lang,
+            client: client.clone(),
+            resumed,
+        };
+        inner.spine.call(caller, call).await
+    }
+}
+
+/// A source that wants input first gets it from the client and is called again, as often as it takes.
+async fn until_complete(inner: &Inner, caller: &Arc<Caller>, call: &OwnedCall, client: Client) -> Outcome {
+    let mut resumed = None;
+    let mut rounds = 0;
+    loop {
+        let (tool, input) = match call.once(inner, caller, &client, resumed).await {
+            Outcome::InputRequired { tool, input } => (tool, input),
+            outcome => return outcome,
+        };
+        rounds += 1;
+        if rounds > ROUNDS {
+            let message =
+                format!("{} wanted more input {ROUNDS} times in a row, and was not asked again", tool.called());
+            return Outcome::Unavailable { tool, message };
+        }
+        let responses = match &input.requests {
+            Some(requests) => match answers(requests, &client).await {
+                Ok(responses) => Some(responses),
+                Err(fault) => return unanswered(tool, &fault),
+            },
+            None => {
+                // it only wants to be called again: not at once
+                tokio::time::sleep(AGAIN_AFTER * rounds).await;
+                None
+            }
+        };
+        resumed = Some(Resumed { responses, state: input.state });
+    }
+}
+
+fn unanswered(tool: Arc<Tool>, fault: &ClientFault) -> Outcome {
+    let message = format!("{} needs an answer of the client first, and got none: {fault}", tool.called());
+    Outcome::Unavailable { tool, message }
+}
+
+/// One answer for each request, by the same keys.
+async fn answers(requests: &str, client: &Client) -> Result<String, ClientFault> {
+    let mut responses = Vec::new();
+    for (key, asking, params) in asked(requests) {
+        let Some(asking) = asking else {
+            return Err(ClientFault { code: -32601, message: "it can't be asked this".to_owned(), data: None });
+        };
+        let answer = client.ask(asking, params).await?;
+        responses.push(format!("{}:{}", serde_json::to_string(&key).unwrap_or_default(), answer.get()));
+    }
+    Ok(format!("{{{}}}", responses.join(",")))
+}
+
+/// What an object of input requests asks for: key, kind where it is a known one, parameters.
+pub(crate) fn asked(requests: &str) -> Vec<(String, Option<Asking>, Box<RawValue>)> {
+    #[derive(serde::Deserialize)]
+    struct Request<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+        #[serde(borrow)]
+        params: Option<&'a RawValue>,
+    }
+    type Requests<'a> = std::collections::BTreeMap<String, &'a RawValue>;
+    let requests: Requests<'_> = serde_json::from_str(requests).unwrap_or_default();
+    requests
+        .into_iter()
+        .map(|(key, raw)| match serde_json::from_str::<Request<'_>>(raw.get()) {
+            Ok(request) => {
+                let params = request.params.map_or_else(empty, RawValue::to_owned);
+                (key, Asking::of_method(&request.method), params)
+            }
+            Err(_) => (key, None, empty()),
+        })
+        .collect()
+}
+
+fn empty() -> Box<RawValue> {
+    RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// The first thing wanted of a client that it did not declare.
+pub(crate) fn missing(input: &InputRequired, capabilities: &RawValue) -> Option<&'static str> {
+    let declared: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(capabilities.get()).unwrap_or_default();
+    let asked = input.requests.as_deref().map(asked).unwrap_or_default();
+    let lacking = |asking: Asking| !declared.get(asking.capability()).is_some_and(serde_json::Value::is_object);
+    asked.into_iter().find_map(|(_, asking, _)| match asking {
+        Some(asking) => lacking(asking).then_some(asking.capability()),
+        None => Some("unknown"),
+    })
+}

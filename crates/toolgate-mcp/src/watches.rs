@@ -1,0 +1,79 @@
+//! Resources that one client watches, and which of them changed since it was last told.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::{sync::Notify, task::AbortHandle};
+use toolgate_spine::Watch;
+
+/// As many resources may one client watch.
+pub(crate) const MOST: usize = 256;
+
+#[derive(Default)]
+pub(crate) struct Watches {
+    held: Mutex<BTreeMap<String, Held>>,
+    updated: Arc<Updated>,
+}
+
+#[derive(Default)]
+struct Updated {
+    uris: Mutex<BTreeSet<String>>,
+    any: Notify,
+}
+
+/// A watch and the task that looks at it; both end together.
+struct Held {
+    task: AbortHandle,
+    _watch: Box<dyn Send + Sync>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Watches {
+    /// False where the client watches too many already.
+    pub(crate) fn add(&self, uri: &str, watch: Watch) -> bool {
+        let mut held = lock(&self.held);
+        if held.len() >= MOST && !held.contains_key(uri) {
+            return false;
+        }
+        let Watch { mut changes, held: alive } = watch;
+        let (updated, name) = (Arc::clone(&self.updated), uri.to_owned());
+        let task = tokio::spawn(async move {
+            while changes.changed().await.is_ok() {
+                lock(&updated.uris).insert(name.clone());
+                updated.any.notify_one();
+            }
+        });
+        held.insert(uri.to_owned(), Held { task: task.abort_handle(), _watch: alive });
+        true
+    }
+
+    pub(crate) fn remove(&self, uri: &str) {
+        lock(&self.held).remove(uri);
+    }
+
+    pub(crate) fn uris(&self) -> Vec<String> {
+        lock(&self.held).keys().cloned().collect()
+    }
+
+    /// Waits for changes and takes them, each resource once however often it changed.
+    pub(crate) async fn updated(&self) -> BTreeSet<String> {
+        loop {
+            let taken = std::mem::take(&mut *lock(&self.updated.uris));
+            if !taken.is_empty() {
+                return taken;
+            }
+            self.updated.any.notified().await;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
