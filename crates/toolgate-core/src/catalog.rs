@@ -28,7 +28,7 @@ pub struct Catalog {
     prompts: HashMap<String, usize>,
     resources: HashMap<String, usize>,
     /// Templates and addresses, the more particular first.
-    patterns: Vec<(Pattern, usize)>,
+    patterns: Vec<(Pattern, Option<Pattern>, usize)>,
 }
 
 /// A tool with what lists need of it.
@@ -79,14 +79,18 @@ impl Catalog {
                 Kind::Tool => catalog.name(&tool, index)?,
                 Kind::Prompt => drop(catalog.prompts.insert(tool.wire_name.to_string(), index)),
                 Kind::Resource => drop(catalog.resources.insert(tool.name.to_string(), index)),
-                Kind::Template => catalog.patterns.push((Pattern::template(tool.name.as_str()), index)),
-                Kind::Address => catalog.patterns.push((Pattern::glob(tool.name.as_str()), index)),
+                Kind::Template => catalog.patterns.push((Pattern::template(tool.name.as_str()), None, index)),
+                Kind::Address => {
+                    // one that is about what a template leads to leads nowhere else
+                    let within = (tool.own_name != tool.name).then(|| Pattern::template(tool.own_name.as_str()));
+                    catalog.patterns.push((Pattern::glob(tool.name.as_str()), within, index));
+                }
             }
             let listed = listing::listed(&tool)?;
             let digest = sha256(listed.get().as_bytes());
             catalog.entries.push(Entry { tool: Arc::new(tool), listed, digest });
         }
-        catalog.patterns.sort_by_key(|(pattern, index)| (std::cmp::Reverse(pattern.plain()), *index));
+        catalog.patterns.sort_by_key(|(pattern, _, index)| (std::cmp::Reverse(pattern.plain()), *index));
         Ok(catalog)
     }
 
@@ -169,7 +173,10 @@ impl Catalog {
     }
 
     fn by_pattern(&self, address: &str) -> Option<Meant> {
-        let matching = self.patterns.iter().filter(|(pattern, _)| pattern.matches(address)).map(|(_, index)| *index);
+        let is_meant = |(pattern, within, _): &&(Pattern, Option<Pattern>, usize)| {
+            pattern.matches(address) && within.as_ref().is_none_or(|within| within.matches(address))
+        };
+        let matching = self.patterns.iter().filter(is_meant).map(|(.., index)| *index);
         let kind = |index: &usize| self.entries.get(*index).map(|entry| entry.tool.kind);
         let index =
             matching.clone().find(|index| kind(index) == Some(Kind::Address)).or_else(|| matching.clone().next());

@@ -20,6 +20,7 @@ pub use catalog::{Catalog, CatalogProblem};
 pub use decision::{Decision, Denial, Lang, Verdict};
 pub use gate::{Blueprint, Found, Gate, GateProblem};
 pub use listing::{BadDefinition, Parameter};
+pub use pattern::Pattern;
 pub use rulebook::{RuleFile, RuleProblem, Rulebook};
 pub use tool::{Facts, Kind, Tool, ToolName};
 pub use view::{Listing, Page, View};

@@ -5,7 +5,7 @@
 
 /// Literal text and holes, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pattern(Vec<Part>);
+pub struct Pattern(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
@@ -18,7 +18,7 @@ enum Part {
 
 impl Pattern {
     /// `notes://{folder}/{name}`, `file:///{+path}`
-    pub(crate) fn template(text: &str) -> Self {
+    pub fn template(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
@@ -34,7 +34,7 @@ impl Pattern {
     }
 
     /// `file:///notes/*`: a star is any characters, or none.
-    pub(crate) fn glob(text: &str) -> Self {
+    pub fn glob(text: &str) -> Self {
         let mut parts = Vec::new();
         for (at, piece) in text.split('*').enumerate() {
             if at > 0 {
@@ -46,11 +46,11 @@ impl Pattern {
     }
 
     /// How many characters it fixes: the more, the more particular.
-    pub(crate) fn plain(&self) -> usize {
+    pub fn plain(&self) -> usize {
         self.0.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum()
     }
 
-    pub(crate) fn matches(&self, address: &str) -> bool {
+    pub fn matches(&self, address: &str) -> bool {
         // ends[i]: the parts so far can end at byte i; linear in parts × address, whatever the pattern
         let bytes = address.as_bytes();
         let mut ends = vec![false; bytes.len() + 1];

@@ -151,6 +151,16 @@ fn facts_about_an_address_beat_the_template_that_leads_there() {
 }
 
 #[test]
+fn an_address_of_a_template_leads_nowhere_the_template_does_not() {
+    let mut within = address("*", Permission::Unauthenticated);
+    within.own_name = ToolName::free("notes://{id}").unwrap();
+    let gate = gate(vec![template("notes://{id}", Permission::SignedIn), within], "");
+    let stranger = Caller::anonymous();
+    assert_eq!(asked(&gate, &stranger, Kind::Resource, "notes://7").as_deref(), Some("allow"));
+    assert_eq!(asked(&gate, &stranger, Kind::Resource, "file:///etc/passwd"), None);
+}
+
+#[test]
 fn a_rule_can_hide_a_prompt_or_a_resource_by_its_name_also_where_a_template_leads_to_it() {
     let everything = || {
         vec![

@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod ground;
 mod logging;
+mod more;
 mod raise;
 mod sample;
 mod upstreams;

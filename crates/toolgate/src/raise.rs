@@ -12,6 +12,7 @@ use toolgate_store::Store;
 
 use crate::{
     config::{Config, Naming, Pack},
+    more,
     upstreams::{Pinned, Upstreams},
 };
 
@@ -27,8 +28,12 @@ pub enum RaiseProblem {
     UnwantedDefinitions { pack: String },
     #[error("{place} names the tool '{name}', which is not registered{hint}")]
     UnknownTool { place: &'static str, name: String, hint: String },
-    #[error("[tools.\"{tool}\"]: {fault}")]
+    #[error("{tool}: {fault}")]
     BadFact { tool: String, fault: BadFact },
+    #[error("[{place}.\"{name}\"] is about nothing: only upstreams have {place}, and there are no [[upstreams]]")]
+    NothingOffers { place: &'static str, name: String },
+    #[error("[{place}.\"{name}\"] has bind, which is for tools alone; take it out")]
+    UnwantedBinding { place: &'static str, name: String },
     #[error("the upstream '{name}' is named as a pack; give it another name")]
     UpstreamNamedAsPack { name: String },
     #[error("a tool of {source_name}: {fault}")]
@@ -74,10 +79,11 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
         }
     }
     configure(config, &mut tools, &mut absent)?;
+    tools.extend(more::registered(config, upstreams)?);
     let lang = config.lang.parse().map_err(|fault| RaiseProblem::BadLang(config.lang.clone(), fault))?;
     let mut declared = std::collections::BTreeMap::new();
     for (name, tool) in &config.tools {
-        let types = tool.declared().map_err(|fault| RaiseProblem::BadFact { tool: name.clone(), fault })?;
+        let types = tool.declared().map_err(|fault| bad_fact(name, fault))?;
         let canonical = tools.iter().chain(&absent).find(|tool| is_named(tool, name)).map(|tool| tool.name.to_string());
         declared.insert(canonical.unwrap_or_else(|| name.clone()), types);
     }
@@ -155,7 +161,7 @@ fn registered(source: &str, prefix: &str, config: &Config, offer: ToolOffer) -> 
 fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result<(), RaiseProblem> {
     for (name, wanted) in &config.tools {
         let Some(tool) = found(config, tools, absent, "[tools]", name)? else { continue };
-        wanted.apply(&mut tool.facts).map_err(|fault| RaiseProblem::BadFact { tool: name.clone(), fault })?;
+        wanted.apply(&mut tool.facts).map_err(|fault| bad_fact(name, fault))?;
     }
     for name in &config.disabled_tools {
         if let Some(tool) = found(config, tools, absent, "disabled_tools", name)? {
@@ -163,6 +169,10 @@ fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result
         }
     }
     Ok(())
+}
+
+fn bad_fact(tool: &str, fault: BadFact) -> RaiseProblem {
+    RaiseProblem::BadFact { tool: format!("[tools.\"{tool}\"]"), fault }
 }
 
 fn found<'t>(

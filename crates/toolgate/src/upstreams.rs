@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::value::RawValue;
 use toolgate_core::{
-    Facts,
+    Facts, Kind,
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
@@ -70,6 +70,8 @@ pub struct Pinned {
     pub registered: Vec<ToolOffer>,
     /// Accepted once, not there as accepted now.
     pub absent: Vec<ToolOffer>,
+    /// Prompts, resources and templates, by kind: its name and its definition. They are not pinned.
+    pub more: Vec<(Kind, String, Arc<RawValue>)>,
 }
 
 /// From the lock alone: what a configuration has before any upstream has answered, and for commands that connect to none.
@@ -83,6 +85,7 @@ pub fn pinned(config: &Config, lock: &Lock) -> Vec<Pinned> {
             prefix: upstream.prefix.clone(),
             registered: accepted(lock, &upstream.name),
             absent: Vec::new(),
+            more: Vec::new(),
         })
         .collect()
 }
@@ -163,6 +166,7 @@ impl Upstreams {
         let mut all = pinned(config, lock);
         for pinned in &mut all {
             let Some(upstream) = self.get(&pinned.upstream).filter(|upstream| has_answered(upstream)) else { continue };
+            pinned.more = more(upstream);
             let offered = upstream.definitions();
             let as_accepted: BTreeMap<String, &Arc<RawValue>> = judge(lock, &pinned.upstream, &offered)
                 .into_iter()
@@ -213,6 +217,18 @@ impl Upstreams {
             running.upstream.stop().await;
         }
     }
+}
+
+fn more(upstream: &Upstream) -> Vec<(Kind, String, Arc<RawValue>)> {
+    let kinds = [
+        (Kind::Prompt, upstream.prompts()),
+        (Kind::Resource, upstream.resources()),
+        (Kind::Template, upstream.templates()),
+    ];
+    let of_kind = |(kind, all): (Kind, Vec<toolgate_upstream::Definition>)| {
+        all.into_iter().map(move |definition| (kind, definition.name, definition.raw))
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
 }
 
 /// Its tools were heard of at least once since it was started.

@@ -25,11 +25,16 @@ pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> 
     Ok(Ending::Good)
 }
 
+/// A prompt or a resource: those come and go with their servers, so any name may be one.
+fn is_of_more(name: &str) -> bool {
+    name.starts_with("prompt:") || name.starts_with("resource:")
+}
+
 /// An allowlist with a name that no tool has would quietly allow less than was meant.
 pub(super) fn known_tools(ground: &Ground, claims: &Claims) -> Result<(), Misuse> {
     let Some(allow) = &claims.allow else { return Ok(()) };
     let gate = ground.gate()?;
-    match allow.iter().find(|name| gate.catalog().find(name).is_none()) {
+    match allow.iter().find(|name| !is_of_more(name) && gate.catalog().find(name).is_none()) {
         None => Ok(()),
         Some(name) => Err(format!("--allow: {}", gate.catalog().not_registered(name)).into()),
     }

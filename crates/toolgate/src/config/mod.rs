@@ -34,6 +34,10 @@ pub struct Config {
     pub packs: BTreeMap<String, Pack>,
     /// Facts about single tools, by name; they override the pack's.
     pub tools: BTreeMap<String, ToolConfig>,
+    /// Facts about prompts of upstreams, by name; * stands for any characters.
+    pub prompts: BTreeMap<String, ToolConfig>,
+    /// Facts about resources of upstreams, by address; * stands for any characters.
+    pub resources: BTreeMap<String, ToolConfig>,
     /// MCP servers whose tools stand behind the gate.
     #[serde(deserialize_with = "upstreams::checked")]
     pub upstreams: Vec<Upstream>,
@@ -54,6 +58,8 @@ impl Default for Config {
             identity: Identity::default(),
             packs: BTreeMap::new(),
             tools: BTreeMap::new(),
+            prompts: BTreeMap::new(),
+            resources: BTreeMap::new(),
             upstreams: Vec::new(),
             log: Log::default(),
         }

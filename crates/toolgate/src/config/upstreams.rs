@@ -42,6 +42,12 @@ pub struct Upstream {
     /// Patterns of tools to leave out; they win over `include`.
     #[serde(default)]
     pub exclude: Vec<String>,
+    /// Addresses of resources that may be read although no list has them, like "file:///notes/*".
+    #[serde(default)]
+    pub addresses: Vec<String>,
+    /// What it may ask of the client whose call it runs: "elicitation", "sampling", "roots". Absent: all.
+    #[serde(default)]
+    pub ask: Option<Vec<Question>>,
     /// Milliseconds of a call, where the tool's facts do not say.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
@@ -51,6 +57,15 @@ pub struct Upstream {
     /// false: not connected, its tools are not there.
     #[serde(default = "on")]
     pub enabled: bool,
+}
+
+/// What a server can ask of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Question {
+    Elicitation,
+    Sampling,
+    Roots,
 }
 
 /// A value, or where it is read from: secrets need not stand in the configuration.
