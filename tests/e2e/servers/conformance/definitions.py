@@ -10,7 +10,8 @@ NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 def text_argument(name: str, description: str, **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: {"type": "string", "description": description, **more}}, "required": [name]}
+    described = {"type": "string", "description": description, **more}
+    return {"type": "object", "properties": {name: described}, "required": [name]}
 
 
 SCHEMA_2020_12 = {

@@ -22,8 +22,11 @@ CAPABILITIES = {
     "logging": {},
 }
 # Methods whose results may be kept by a client for a while.
-CACHEABLE = {"server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"}
-SHARED = (CACHEABLE - {"server/discover"}) | {"tools/call", "prompts/get", "completion/complete"}
+LISTS = {"tools/list", "prompts/list", "resources/list", "resources/templates/list"}
+CACHEABLE = LISTS | {"server/discover", "resources/read"}
+SHARED = LISTS | {"tools/call", "prompts/get", "resources/read", "completion/complete"}
+# What comes and goes.
+DYNAMIC = {"tools": "test_dynamic_tool", "prompts": "test_dynamic_prompt", "resources": "test://dynamic-resource"}
 
 
 def answer(shelf: Shelf, method: str, params: dict[str, Any], turn: Turn) -> dict[str, Any]:
@@ -38,7 +41,7 @@ def answer(shelf: Shelf, method: str, params: dict[str, Any], turn: Turn) -> dic
         case "resources/templates/list":
             return page(params, "resourceTemplates", TEMPLATES)
         case "resources/read":
-            return prompts.read(shelf, required(params, "uri"))
+            return prompts.read(turn, shelf, required(params, "uri"))
         case "prompts/get":
             return get_prompt(shelf, params, turn)
         case "completion/complete":
@@ -53,8 +56,7 @@ def names(shelf: Shelf, kind: str) -> list[str]:
         "prompts": [each["name"] for each in PROMPTS],
         "resources": [each["uri"] for each in RESOURCES],
     }[kind]
-    dynamic = {"tools": "test_dynamic_tool", "prompts": "test_dynamic_prompt", "resources": "test://dynamic-resource"}[kind]
-    return [name for name in every if name != dynamic or shelf.listed(kind)]
+    return [name for name in every if name != DYNAMIC[kind] or shelf.listed(kind)]
 
 
 def page(params: dict[str, Any], key: str, every: list[dict[str, Any]]) -> dict[str, Any]:

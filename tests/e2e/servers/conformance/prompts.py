@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from .content import PNG, image, resource, spoken, text
-from .faults import INVALID_PARAMS, Fault
+from .faults import Fault
 from .questions import elicit
 from .shelf import Shelf
 from .turn import Turn
@@ -35,7 +35,7 @@ def prompt(turn: Turn, name: str, given: dict[str, str]) -> dict[str, Any]:
             return spoken(text("Here for the moment."))
 
 
-def read(shelf: Shelf, uri: str) -> dict[str, Any]:
+def read(turn: Turn, shelf: Shelf, uri: str) -> dict[str, Any]:
     """The content of a resource; a fault if there is none."""
     if uri == "test://static-text":
         found = {"mimeType": "text/plain", "text": "This is the content of the static text resource."}
@@ -50,7 +50,7 @@ def read(shelf: Shelf, uri: str) -> dict[str, Any]:
         told = json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
         found = {"mimeType": "application/json", "text": told}
     else:
-        raise Fault(INVALID_PARAMS, "Resource not found", {"uri": uri})
+        raise Fault(turn.not_found, "Resource not found", {"uri": uri})
     return {"contents": [{"uri": uri, **found}]}
 
 

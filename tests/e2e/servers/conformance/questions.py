@@ -9,7 +9,8 @@ ACTIONS = ("accept", "decline", "cancel")
 
 
 def elicit(message: str, properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": list(properties) if required is None else required}
+    must = list(properties) if required is None else required
+    schema = {"type": "object", "properties": properties, "required": must}
     return {"method": "elicitation/create", "params": {"message": message, "requestedSchema": schema}}
 
 

@@ -122,7 +122,10 @@ def test_sampling(turn: Turn, arguments: Arguments, *_: Any) -> Result:
 @tool
 def test_elicitation(turn: Turn, arguments: Arguments, *_: Any) -> Result:
     """Asks the user for a name and an address"""
-    wanted = {"username": {**STRING, "description": "User's response"}, "email": {**STRING, "description": "User's email address"}}
+    wanted = {
+        "username": {"type": "string", "description": "User's response"},
+        "email": {"type": "string", "description": "User's email address"},
+    }
     answer = turn.ask({"user": elicit(arguments["message"], wanted)})["user"]
     return said(text(f"User response: {json.dumps(answer)}"))
 
@@ -258,7 +261,8 @@ def test_input_required_result_multiple_inputs(turn: Turn, *_: Any) -> Result:
 def test_input_required_result_multi_round(turn: Turn, *_: Any) -> Result:
     """Asks the user for a name and then for a colour"""
     name = turn.ask({"step1": elicit("Step 1: What is your name?", {"name": STRING})}, sealed=True)["step1"]
-    colour = turn.ask({"step2": elicit("Step 2: What is your favorite color?", {"color": STRING})}, sealed=True)["step2"]
+    second = elicit("Step 2: What is your favorite color?", {"color": STRING})
+    colour = turn.ask({"step2": second}, sealed=True)["step2"]
     return said(text(json.dumps([name, colour])))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .faults import INVALID_PARAMS, MISSING_CAPABILITY, Fault, InputRequired, Refused
+from .faults import INVALID_PARAMS, MISSING_CAPABILITY, RESOURCE_NOT_FOUND, Fault, InputRequired, Refused
 from .questions import CAPABILITY, fault_of
 from .sealed import seal, unseal
 
@@ -18,6 +18,9 @@ Answers = dict[str, Any]
 
 class Turn:
     """What both eras share: progress and log messages beside the answer."""
+
+    # The code of the error for a resource that is not there.
+    not_found = INVALID_PARAMS
 
     def __init__(self, params: dict[str, Any], capabilities: dict[str, Any], level: str | None, send: Send) -> None:
         self.params, self.capabilities, self.level, self.send = params, capabilities, level, send
@@ -83,6 +86,8 @@ class ModernTurn(Turn):
 
 class LegacyTurn(Turn):
     """Asking is a request to the client while the call runs; several questions are asked at once."""
+
+    not_found = RESOURCE_NOT_FOUND
 
     def __init__(self, request: Callable[[dict[str, Any]], Callable[[], Any]], *rest: Any) -> None:
         super().__init__(*rest)
