@@ -25,6 +25,12 @@ pub(crate) fn with(requirements: &Path) -> Outcome<PathBuf> {
     Ok(interpreter(&place))
 }
 
+/// Where an interpreter's packages are.
+pub(crate) fn site_packages(interpreter: &Path) -> Outcome<PathBuf> {
+    let look = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    Ok(PathBuf::from(Program::new(interpreter).args(["-c", look]).output()?.trim()))
+}
+
 fn interpreter(place: &Path) -> PathBuf {
     place.join("bin/python")
 }

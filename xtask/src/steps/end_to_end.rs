@@ -1,6 +1,6 @@
 //! The end-to-end tests in `tests/e2e`: the binary, the clients, pytest.
 
-use std::{fs, path::PathBuf};
+use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 use super::{
     Tally,
@@ -33,12 +33,25 @@ pub(super) fn examples(repository: &Repository) -> Outcome<Tally> {
         }
     }
     scripts.sort();
+    let servers = servers(repository)?;
     let mut tally = Tally::default();
     for script in &scripts {
-        Program::new(script).env("TOOLGATE_BIN", &binary).run()?;
+        Program::new(script).env("TOOLGATE_BIN", &binary).env("EXAMPLE_SERVERS", servers.path()).run()?;
         tally.add(Tally::ONE);
     }
     Ok(tally)
+}
+
+/// The servers from elsewhere that an example stands in front of: those of the end-to-end tests.
+fn servers(repository: &Repository) -> Outcome<tempfile::TempDir> {
+    let project = repository.join("tests/e2e");
+    let python = python::with(&project.join("requirements.txt"))?;
+    let packages = node::packages(&project)?;
+    let unmade = |fault: std::io::Error| Fault::new(format!("the examples' servers can't be put together: {fault}"));
+    let folder = tempfile::tempdir().map_err(unmade)?;
+    symlink(packages.join("node_modules"), folder.path().join("node_modules")).map_err(unmade)?;
+    symlink(python::site_packages(&python)?, folder.path().join("python")).map_err(unmade)?;
+    Ok(folder)
 }
 
 pub(super) fn run(repository: &Repository) -> Outcome<Tally> {
