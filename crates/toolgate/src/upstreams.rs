@@ -199,15 +199,17 @@ impl Upstreams {
         judged.iter().filter(|judged| matches!(judged.state, State::New | State::Changed { .. })).count()
     }
 
-    /// Accepts all of an upstream nobody has accepted anything of. Whether the lock changed.
+    /// Upstreams nobody has accepted anything of, with what they offer.
+    pub fn newcomers(&self, lock: &Lock) -> Vec<(String, Vec<toolgate_upstream::Definition>)> {
+        let new = self.running.iter().filter(|(name, running)| !lock.knows(name) && has_answered(&running.upstream));
+        new.map(|(name, running)| (name.clone(), running.upstream.definitions())).collect()
+    }
+
+    /// Accepts all of the newcomers. Whether the lock changed.
     pub fn accept_new(&self, lock: &mut Lock) -> bool {
         let mut changed = false;
-        for (name, running) in &self.running {
-            if !lock.knows(name) && has_answered(&running.upstream) {
-                let offered = running.upstream.definitions();
-                let accepted = lock.accept(name, Choice::All, &named(&offered));
-                changed |= !accepted.added.is_empty();
-            }
+        for (name, offered) in self.newcomers(lock) {
+            changed |= !lock.accept(&name, Choice::All, &named(&offered)).added.is_empty();
         }
         changed
     }

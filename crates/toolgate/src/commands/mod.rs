@@ -9,6 +9,7 @@ mod import;
 mod init;
 mod key;
 mod matrix;
+mod newcomers;
 mod policy_test;
 mod put_file;
 mod reload;

@@ -9,9 +9,11 @@ use std::{
 };
 
 use tokio::sync::watch;
+use toolgate_core::pin::Lock;
 use toolgate_spine::Spine;
 use toolgate_store::Store;
 
+use super::newcomers::Newcomers;
 use crate::{Misuse, config, ground::Ground, raise, upstreams::Upstreams};
 
 /// How often files and upstreams are looked at.
@@ -30,8 +32,7 @@ pub struct Keeper {
     pub upstreams: Upstreams,
     /// The files as they were before the first house was raised from them.
     pub loaded: Stamps,
-    /// Accept the tools of an upstream that nobody has accepted anything of.
-    pub accept_new: bool,
+    pub newcomers: Newcomers,
 }
 
 impl Keeper {
@@ -44,6 +45,12 @@ impl Keeper {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}
+                seen = self.newcomers.answered() => {
+                if let Err(problem) = self.change_lock(|keeper, lock| seen.accept(&keeper.upstreams, lock)) {
+                    tracing::error!(%problem, "what was accepted could not be written down");
+                }
+                continue;
+            }
                 _ = stopped.wait_for(|stopped| *stopped) => break,
             }
             let now = stamps(&self.ground);
@@ -96,10 +103,9 @@ impl Keeper {
         }
     }
 
-    fn look_at_upstreams(&self) {
-        if self.accept_new
-            && let Err(problem) = self.accept()
-        {
+    fn look_at_upstreams(&mut self) {
+        let look = |keeper: &mut Self, lock: &mut Lock| keeper.newcomers.look_at(&keeper.upstreams, lock);
+        if let Err(problem) = self.change_lock(look) {
             tracing::error!(%problem, "new tools could not be accepted");
         }
         match self.raise() {
@@ -110,10 +116,11 @@ impl Keeper {
         }
     }
 
-    fn accept(&self) -> Result<(), Misuse> {
+    /// Writes the lock where `change` changed it; the house follows the file.
+    fn change_lock(&mut self, change: impl FnOnce(&mut Self, &mut Lock) -> bool) -> Result<(), Misuse> {
         let file = self.ground.lock_file();
         let mut lock = file.read()?;
-        if self.upstreams.accept_new(&mut lock) {
+        if change(self, &mut lock) {
             file.write(&lock)?;
         }
         Ok(())

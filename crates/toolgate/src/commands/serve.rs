@@ -14,6 +14,7 @@ use toolgate_spine::Spine;
 use toolgate_store::Store;
 
 use super::{
+    newcomers::Newcomers,
     reload::{Keeper, Stamps, stamps},
     say,
 };
@@ -63,7 +64,7 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
     let Open { spine, store, upstreams, loaded, .. } = open;
-    let keeping = Keeping::start(Keeper { ground, spine, store, upstreams, loaded, accept_new });
+    let keeping = Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers: Newcomers::of(accept_new, true) });
     let shutdown = async {
         asked_to_stop().await;
         tracing::info!("stopping: calls under way may finish");
@@ -84,7 +85,9 @@ pub async fn stdio(place: &Place, token: Option<String>, accept_new: bool) -> Co
     let grace = Duration::from_secs(ground.config.server.grace_seconds);
     let (spine, store) = (Arc::clone(&open.spine), open.store.clone());
     let Open { wire, upstreams, loaded, .. } = open;
-    let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, accept_new };
+    // standard input is the client's
+    let newcomers = Newcomers::of(accept_new, false);
+    let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, newcomers };
     let keeping = Keeping::start(keeper);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     toolgate_server::stdio::serve(&wire, token, input, output, body_bytes, grace).await?;
