@@ -3,7 +3,7 @@
 use std::{
     pin::pin,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -114,6 +114,8 @@ struct Inner {
     line: Line,
     /// Questions nobody has answered yet.
     open: AtomicUsize,
+    /// When the last answer came.
+    answered: Mutex<Option<Instant>>,
 }
 
 /// What a client can do and wants to hear.
@@ -129,7 +131,7 @@ pub struct Line {
 
 impl Client {
     pub fn on(line: Line) -> Self {
-        Self(Some(Arc::new(Inner { line, open: AtomicUsize::new(0) })))
+        Self(Some(Arc::new(Inner { line, open: AtomicUsize::new(0), answered: Mutex::default() })))
     }
 
     pub fn wants_progress(&self) -> bool {
@@ -190,13 +192,22 @@ impl Client {
                 biased;
                 done = &mut work => return Some(done),
                 () = sleep_until(deadline) => {
-                    if inner.open.load(Ordering::Relaxed) == 0 {
+                    let now = Instant::now();
+                    // whatever the answer is good for comes after it, and has its own time
+                    let since = if inner.open.load(Ordering::Relaxed) > 0 { Some(now) } else { inner.answered() };
+                    deadline = since.map_or(now, |since| since + timeout);
+                    if deadline <= now {
                         return None;
                     }
-                    deadline = Instant::now() + timeout;
                 }
             }
         }
+    }
+}
+
+impl Inner {
+    fn answered(&self) -> Option<Instant> {
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -205,6 +216,7 @@ struct Open<'a>(&'a Inner);
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
+        *self.0.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -267,7 +279,8 @@ mod tests {
         };
         let answers = async {
             let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };
-            tokio::time::sleep(second * 60).await;
+            // just before the work would be looked at again
+            tokio::time::sleep(second * 60 - second / 10).await;
             question.answer.send(Ok(raw("{}"))).unwrap();
         };
         let (done, ()) = tokio::join!(client.within(second, work), answers);
