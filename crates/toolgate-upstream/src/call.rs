@@ -1,41 +1,127 @@
-//! One call: let through, sent once, and its result passed on as it came.
+//! One call: let through, sent once, and what came of it.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
-use toolgate_spine::{Client, ToolAnswer};
+use toolgate_core::Kind;
+use toolgate_spine::{Client, Recorded, SourceFault, ToolAnswer};
 
-use crate::{Fault, State, fault::shortened, handshake::Live, link::Ask, message, scan, upstream::Inner};
+use crate::{
+    Fault, State,
+    era::{Era, LEGACY},
+    fault::shortened,
+    handshake::Live,
+    link::Ask,
+    listed::Listed,
+    message, scan,
+    upstream::Inner,
+};
 
 impl Inner {
-    pub(crate) async fn call(&self, tool: &str, arguments: &RawValue, client: &Client) -> Result<ToolAnswer, Fault> {
-        let live = self.connected().await?;
-        let definitions = self.definitions.load_full();
-        let Some(definition) = definitions.find(tool) else {
-            return Err(Fault::NoSuchTool { tool: shortened(tool, 140) });
+    /// Calls the tool, gets the prompt or reads the resource.
+    pub(crate) async fn run(&self, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
+        let kind = call.tool().kind;
+        let (live, answer) = match self.connected().await {
+            Ok(live) => {
+                let answer = self.fetch(&live, call).await;
+                (Some(live), answer)
+            }
+            Err(fault) => (None, Err(fault)),
         };
+        let asks_back = live.is_some_and(|live| live.era == Era::Modern);
+        self.concluded(kind, answer, asks_back.then(|| call.client()))
+    }
+
+    async fn fetch(&self, live: &Live, call: &Recorded) -> Result<Bytes, Fault> {
+        let own_name = call.tool().own_name.as_str();
+        let (method, key, name) = match call.tool().kind {
+            Kind::Tool => ("tools/call", "name", own_name),
+            Kind::Prompt => ("prompts/get", "name", own_name),
+            Kind::Resource | Kind::Template | Kind::Address => ("resources/read", "uri", call.asked()),
+        };
+        let tools = self.offers.of(Listed::Tools).load_full();
+        let mirrors = match call.tool().kind {
+            Kind::Tool => {
+                let known = tools.find(name).ok_or_else(|| Fault::NoSuchTool { tool: shortened(name, 140) })?;
+                &*known.mirrors
+            }
+            _ => &[],
+        };
+        let named = format!("\"{key}\":{}", message::string(name));
+        let given = match key {
+            "name" => ["\"arguments\":", call.arguments().get()].concat(),
+            _ => String::new(),
+        };
+        let (responses, state) = resumed(live, call)?;
+        let ask = Ask {
+            method,
+            name: Some(name),
+            members: &[&named, &given, &responses, &state],
+            client: Some(call.client()),
+            mirrors,
+            arguments: call.arguments().get(),
+        };
+        self.exchange(live, ask, call.client()).await
+    }
+
+    /// Completes an argument of a prompt or of a template.
+    pub(crate) async fn complete(&self, call: &Recorded, params: &RawValue) -> Result<ToolAnswer, SourceFault> {
+        let name = message::string(call.tool().own_name.as_str());
+        let reference = match call.tool().kind {
+            Kind::Tool => return Err(self.unsupported("completes no arguments of tools")),
+            Kind::Prompt => format!("\"ref\":{{\"type\":\"ref/prompt\",\"name\":{name}}}"),
+            Kind::Resource | Kind::Template | Kind::Address => {
+                format!("\"ref\":{{\"type\":\"ref/resource\",\"uri\":{name}}}")
+            }
+        };
+        let live = match self.connected().await {
+            Ok(live) => live,
+            Err(fault) => return self.concluded(call.tool().kind, Err(fault), None),
+        };
+        // the oldest version had completions and no word for them
+        let unsaid = LEGACY.last().is_some_and(|oldest| live.era.version() == *oldest);
+        if !live.offers("completions") && !unsaid {
+            return Err(self.unsupported("completes no arguments"));
+        }
+        let member = |name: &str| {
+            let value = scan::member(params.get(), name);
+            value.map(|value| format!("\"{name}\":{value}")).unwrap_or_default()
+        };
+        let (argument, context) = (member("argument"), member("context"));
+        let ask = Ask {
+            method: "completion/complete",
+            members: &[&reference, &argument, &context],
+            client: Some(call.client()),
+            ..Ask::default()
+        };
+        let answer = self.exchange(&live, ask, call.client()).await;
+        self.concluded(call.tool().kind, answer, None)
+    }
+
+    pub(crate) fn unsupported(&self, what: &str) -> SourceFault {
+        let message = format!("'{}' {what}", self.config.name);
+        SourceFault::Rejected { code: -32601, message, data: None }
+    }
+
+    /// Lets a request for a caller through if there is room and the upstream is well.
+    async fn exchange(&self, live: &Live, ask: Ask<'_>, client: &Client) -> Result<Bytes, Fault> {
         let most = self.config.concurrency.max(1);
         let _slot = self.slots.try_acquire().map_err(|_| Fault::Busy { most })?;
         let leave = self.breaker.enter()?;
-        let name = format!("\"name\":{}", message::string(tool));
-        let given = ["\"arguments\":", arguments.get()].concat();
-        let ask = Ask {
-            method: "tools/call",
-            name: Some(tool),
-            members: &[&name, &given],
-            client: Some(client),
-            mirrors: &definition.mirrors,
-            arguments: arguments.get(),
+        let sent = async {
+            live.hear(client, self.config.patience.probe).await;
+            live.link.ask(Some(&live.era), ask).await
         };
-        let answer = tokio::time::timeout(self.config.timeout(), live.link.ask(Some(&live.era), ask)).await;
+        // the slot stays taken while the client thinks, but the time is its own
+        let answer = client.within(self.config.timeout(), sent).await;
         let answer = answer.unwrap_or(Err(Fault::TimedOut(self.config.timeout())));
         match &answer {
             Err(fault) if fault.is_failure() => leave.failed(),
             Ok(_) | Err(Fault::Refused { .. } | Fault::TooLarge { .. }) => {
                 if leave.worked() {
                     // it was away, and may have come back as another
-                    self.counts.relist.notify_one();
+                    self.counts.outdated(&Listed::ALL);
                 }
             }
             // neither well nor unwell: it was not asked, or asked us to wait
@@ -43,18 +129,13 @@ impl Inner {
         }
         // it wants other headers than the last list says: there must be a newer one
         if matches!(answer, Err(Fault::Refused { code: -32020, .. })) {
-            self.counts.relist.notify_one();
+            self.counts.outdated(&[Listed::Tools]);
         }
-        match answer {
-            Ok(result) => self.passed_on(result),
-            Err(Fault::Refused { code, message, .. }) => Ok(self.refused(code, &message)),
-            Err(Fault::TooLarge { .. }) => Err(Fault::TooLarge { most: self.config.result_bytes }),
-            Err(fault) => Err(fault),
-        }
+        answer
     }
 
     /// The connection. Who comes while the first one is still being made waits for it: nothing is sent yet.
-    async fn connected(&self) -> Result<Arc<Live>, Fault> {
+    pub(crate) async fn connected(&self) -> Result<Arc<Live>, Fault> {
         if let Some(live) = self.live.load_full() {
             return Ok(live);
         }
@@ -67,38 +148,15 @@ impl Inner {
             State::Down(fault) => fault.clone(),
         })
     }
+}
 
-    /// The result as it came, but for `resultType`: the gate's own wire says that in the caller's era.
-    fn passed_on(&self, result: Bytes) -> Result<ToolAnswer, Fault> {
-        if result.len() > self.config.result_bytes {
-            return Err(Fault::TooLarge { most: self.config.result_bytes });
-        }
-        if result.first() != Some(&b'{') {
-            return Err(Fault::protocol("the result of a call is no object"));
-        }
-        if memchr::memmem::find(&result, b"resultType").is_none() {
-            return Ok(ToolAnswer::raw(result));
-        }
-        let text = std::str::from_utf8(&result).map_err(|_| Fault::protocol("the result of a call is not UTF-8"))?;
-        match scan::member(text, "resultType") {
-            None => Ok(ToolAnswer::raw(result)),
-            Some("\"complete\"") => {
-                let rest = scan::without(text, "resultType").map(Bytes::from);
-                Ok(ToolAnswer::raw(rest.unwrap_or(result)))
-            }
-            Some("\"input_required\"") => Err(Fault::WantsInput),
-            Some(kind) => Err(Fault::protocol(format!("it answered a call with a {}", shortened(kind, 40)))),
-        }
+/// The members that answer what an earlier try of the call wanted to know.
+fn resumed(live: &Live, call: &Recorded) -> Result<(String, String), Fault> {
+    let Some(resumed) = call.resumed() else { return Ok(Default::default()) };
+    if live.era != Era::Modern {
+        return Err(Fault::StaleAnswers);
     }
-
-    /// A refusal is a result that models read. Whose it is stands in `_meta`.
-    fn refused(&self, code: i64, message: &str) -> ToolAnswer {
-        let (text, upstream) = (message::string(message), message::string(&self.config.name));
-        ToolAnswer::raw(
-            format!(
-                "{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true,\"_meta\":{{\"toolgate/upstream\":{upstream},\"toolgate/code\":{code}}}}}"
-            )
-            .into(),
-        )
-    }
+    let responses = resumed.responses.as_ref().map(|responses| format!("\"inputResponses\":{responses}"));
+    let state = resumed.state.as_ref().map(|state| format!("\"requestState\":{}", message::string(state)));
+    Ok((responses.unwrap_or_default(), state.unwrap_or_default()))
 }

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
+use toolgate_spine::Asking;
+
 /// One upstream: where it is, which of its tools are wanted, and how much one call may take.
 #[derive(Debug, Clone)]
 pub struct UpstreamConfig {
@@ -10,6 +12,8 @@ pub struct UpstreamConfig {
     /// Globs of tool names (`*`, `?`); none is all.
     pub include: Vec<String>,
     pub exclude: Vec<String>,
+    /// What it may ask of clients while it runs their calls.
+    pub ask: Vec<Asking>,
     pub timeout_ms: u64,
     /// Calls at the same time.
     pub concurrency: usize,
@@ -26,6 +30,7 @@ impl UpstreamConfig {
             transport,
             include: Vec::new(),
             exclude: Vec::new(),
+            ask: Asking::ALL.to_vec(),
             timeout_ms: 30_000,
             concurrency: 64,
             result_bytes: 8 << 20,
@@ -92,7 +97,7 @@ pub struct Patience {
     pub failures: u32,
     /// Pause until one call is let through again, as a trial.
     pub trial_after: Duration,
-    /// Shortest time between two lists of tools.
+    /// Shortest time between two lists of one kind.
     pub relist: Duration,
     /// For a child to end once its standard input is closed, and again once it was told to.
     pub farewell: Duration,

@@ -1,19 +1,22 @@
-//! What was seen of an upstream, counted; and the wish for a new list.
+//! What was seen of an upstream, counted; and the wish for new lists.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::fault::shortened;
+use crate::{fault::shortened, listed::Listed};
 
 #[derive(Default)]
 pub(crate) struct Counts {
-    upstream: String,
+    pub(crate) upstream: String,
     pub(crate) garbage: AtomicU64,
     pub(crate) unmatched: AtomicU64,
     pub(crate) notifications: AtomicU64,
-    /// The tools may have changed. However often this is said, it is one wish.
-    pub(crate) relist: Notify,
+    /// Lists that may have changed. However often this is said, it is one wish.
+    outdated: AtomicU8,
+    wish: Notify,
+    /// A question of it found no call; that is said once.
+    homeless: AtomicBool,
 }
 
 impl Counts {
@@ -23,8 +26,25 @@ impl Counts {
 
     pub(crate) fn notified(&self, method: &str) {
         self.notifications.fetch_add(1, Ordering::Relaxed);
-        if method == "notifications/tools/list_changed" {
-            self.relist.notify_one();
+        self.outdated(Listed::changed_by(method));
+    }
+
+    pub(crate) fn outdated(&self, lists: &[Listed]) {
+        if !lists.is_empty() {
+            let bits = lists.iter().fold(0, |bits, listed| bits | listed.bit());
+            self.outdated.fetch_or(bits, Ordering::AcqRel);
+            self.wish.notify_one();
+        }
+    }
+
+    /// Waits until some list may have changed.
+    pub(crate) async fn changed(&self) -> Vec<Listed> {
+        loop {
+            self.wish.notified().await;
+            let bits = self.outdated.swap(0, Ordering::AcqRel);
+            if bits != 0 {
+                return Listed::ALL.into_iter().filter(|listed| bits & listed.bit() != 0).collect();
+            }
         }
     }
 
@@ -39,5 +59,17 @@ impl Counts {
     /// An answer that nobody waits for: a wrong id, or a second answer.
     pub(crate) fn unmatched(&self) {
         self.unmatched.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A question that may be any call's or none's.
+    pub(crate) fn homeless(&self, method: &str) {
+        if !self.homeless.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                target: "toolgate::upstream",
+                upstream = self.upstream,
+                method,
+                "refused a question that does not say which call it belongs to, and there was not exactly one it could be; if this upstream must ask its callers, set concurrency = 1 for it"
+            );
+        }
     }
 }

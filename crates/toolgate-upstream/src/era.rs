@@ -1,5 +1,7 @@
 //! The two eras of the protocol: metadata on every request, or a handshake at the start.
 
+use toolgate_spine::LogLevel;
+
 use crate::message;
 
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -12,6 +14,15 @@ pub(crate) enum Era {
     Legacy(String),
 }
 
+/// What a request says about whom it is for.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) progress_token: Option<u64>,
+    /// A JSON object; empty where nobody can be asked.
+    pub(crate) capabilities: Option<String>,
+    pub(crate) log_level: Option<LogLevel>,
+}
+
 impl Era {
     pub(crate) fn version(&self) -> &str {
         match self {
@@ -21,23 +32,26 @@ impl Era {
     }
 
     /// `"_meta":{…}` of a request, or nothing where it would be empty.
-    pub(crate) fn meta(&self, progress_token: Option<u64>) -> String {
-        let token = progress_token.map(|token| format!("\"progressToken\":{token}"));
+    pub(crate) fn meta(&self, told: &Told) -> String {
+        let token = told.progress_token.map(|token| format!("\"progressToken\":{token}"));
         match (self, token) {
             (Self::Legacy(_), None) => String::new(),
             (Self::Legacy(_), Some(token)) => format!("\"_meta\":{{{token}}}"),
             (Self::Modern, token) => {
                 let token = token.map(|token| format!(",{token}")).unwrap_or_default();
                 let (client, prefix) = (client_info(), "io.modelcontextprotocol");
+                let capabilities = told.capabilities.as_deref().unwrap_or("{}");
+                let level = told.log_level.and_then(|level| serde_json::to_string(&level).ok());
+                let level = level.map(|level| format!(",\"{prefix}/logLevel\":{level}")).unwrap_or_default();
                 format!(
-                    "\"_meta\":{{\"{prefix}/protocolVersion\":\"{MODERN}\",\"{prefix}/clientInfo\":{client},\"{prefix}/clientCapabilities\":{{}}{token}}}"
+                    "\"_meta\":{{\"{prefix}/protocolVersion\":\"{MODERN}\",\"{prefix}/clientInfo\":{client},\"{prefix}/clientCapabilities\":{capabilities}{level}{token}}}"
                 )
             }
         }
     }
 }
 
-/// Who we say we are. No capabilities are ever declared with it: what an upstream would ask of a client is not passed on.
+/// Who we say we are: never who the caller is.
 pub(crate) fn client_info() -> String {
     format!("{{\"name\":\"toolgate\",\"version\":{}}}", message::string(env!("CARGO_PKG_VERSION")))
 }

@@ -35,8 +35,12 @@ pub enum Fault {
     SessionLost,
     #[error("does not speak the protocol: {why}; look at its log, or try another version of it")]
     Protocol { why: String },
-    #[error("asks for more input, which is not passed on; call the tool with everything it needs")]
-    WantsInput,
+    #[error(
+        "wants to ask the client for {what}, and may not ({why}); let its entry in the configuration ask, or use a client that can answer"
+    )]
+    MayNotAsk { what: &'static str, why: String },
+    #[error("no longer waits for these answers; make the call again from the start")]
+    StaleAnswers,
     #[error("does not offer tool '{tool}' any more; list the tools again")]
     NoSuchTool { tool: String },
     #[error("refused: {message} ({code})")]

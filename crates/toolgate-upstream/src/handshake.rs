@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::Value;
+use toolgate_spine::LogLevel;
 
 use crate::{
     UpstreamConfig,
@@ -14,16 +16,30 @@ use crate::{
     fault::{Fault, shortened},
     http::HttpLink,
     link::{Ask, Link},
+    questions,
 };
 
 /// An upstream that is ready for requests.
 pub(crate) struct Live {
     pub(crate) link: Link,
     pub(crate) era: Era,
-    pub(crate) has_tools: bool,
-    /// It says when its tools change.
-    pub(crate) tells_changes: bool,
+    capabilities: Capabilities,
+    /// The least urgent log message it was asked for, in the older era.
+    pub(crate) log_level: tokio::sync::Mutex<Option<LogLevel>>,
 }
+
+impl Live {
+    pub(crate) fn offers(&self, capability: &str) -> bool {
+        self.capabilities.get(capability).is_some_and(Value::is_object)
+    }
+
+    /// Whether it has a part of a capability: `listChanged`, `subscribe`.
+    pub(crate) fn does(&self, capability: &str, part: &str) -> bool {
+        self.capabilities.get(capability).is_some_and(|given| given.get(part) == Some(&Value::Bool(true)))
+    }
+}
+
+type Capabilities = serde_json::Map<String, Value>;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -31,18 +47,6 @@ struct Greeting {
     supported_versions: Option<Vec<String>>,
     protocol_version: Option<String>,
     capabilities: Capabilities,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Capabilities {
-    tools: Option<Tools>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Tools {
-    list_changed: bool,
 }
 
 /// What asking for the newer era came to.
@@ -58,9 +62,7 @@ pub(crate) async fn open(config: &UpstreamConfig, counts: &Arc<Counts>) -> Resul
         Transport::Http { .. } => Link::Http(HttpLink::new(config, Arc::clone(counts))?),
     };
     let (era, capabilities) = greet(&link, config.patience.probe).await?;
-    let tools = capabilities.tools;
-    let tells_changes = tools.as_ref().is_some_and(|tools| tools.list_changed);
-    Ok(Live { link, era, has_tools: tools.is_some(), tells_changes })
+    Ok(Live { link, era, capabilities, log_level: tokio::sync::Mutex::default() })
 }
 
 async fn greet(link: &Link, patience: Duration) -> Result<(Era, Capabilities), Fault> {
@@ -134,7 +136,8 @@ fn probed(answer: Result<Bytes, Fault>) -> Result<Probed, Fault> {
 async fn initialize(link: &Link) -> Result<(Era, Capabilities), Fault> {
     let version = format!("\"protocolVersion\":\"{}\"", LEGACY.first().unwrap_or(&MODERN));
     let client = format!("\"clientInfo\":{}", era::client_info());
-    let members = [version.as_str(), "\"capabilities\":{}", &client];
+    let capabilities = format!("\"capabilities\":{}", questions::declared(&link.calls().allowed));
+    let members = [version.as_str(), &capabilities, &client];
     let result = link.ask(None, Ask { method: "initialize", members: &members, ..Ask::default() }).await?;
     let greeting: Greeting = serde_json::from_slice(&result)
         .map_err(|fault| Fault::protocol(format!("its answer to initialize can't be read ({fault})")))?;

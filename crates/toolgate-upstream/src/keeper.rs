@@ -1,8 +1,8 @@
-//! Keeps an upstream connected and its list of tools fresh, until it is told to stop.
+//! Keeps an upstream connected and its lists fresh, until it is told to stop.
 
 use std::{
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use tokio::time::{sleep, timeout};
@@ -11,8 +11,10 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Definition, Fault, State,
     backoff::Backoff,
-    definition::Known,
+    era::Era,
     handshake::{self, Live},
+    link::Link,
+    listed::Listed,
     listing,
     upstream::Inner,
 };
@@ -57,9 +59,17 @@ async fn connect_for_ever(inner: &Inner, stop: &CancellationToken) {
 
 async fn connect(inner: &Inner) -> Result<Arc<Live>, Fault> {
     let live = Arc::new(handshake::open(&inner.config, &inner.counts).await?);
-    let definitions = listing::list(&live, &inner.config).await?;
+    let tools = listing::list(&live, &inner.config, Listed::Tools).await?;
+    // the tools do not wait long for the rest
+    let soon = inner.config.patience.probe;
+    let (prompts, resources, templates) = tokio::join!(
+        fresh(inner, &live, Listed::Prompts, soon),
+        fresh(inner, &live, Listed::Resources, soon),
+        fresh(inner, &live, Listed::Templates, soon),
+    );
     inner.connections.fetch_add(1, Ordering::Relaxed);
-    publish(inner, definitions);
+    inner.has_more.store(live.offers("prompts") || live.offers("resources"), Ordering::Relaxed);
+    publish(inner, [Some((Listed::Tools, tools)), prompts, resources, templates]);
     inner.live.store(Some(Arc::clone(&live)));
     inner.state.send_replace(State::Up);
     let (upstream, version) = (&inner.config.name, live.era.version());
@@ -86,26 +96,43 @@ async fn relist(inner: &Inner, live: &Live) {
     loop {
         // a pause first: whatever is said meanwhile is one wish
         sleep(patience.relist).await;
-        inner.counts.relist.notified().await;
-        let fault = match timeout(patience.connect, listing::list(live, &inner.config)).await {
-            Ok(Ok(definitions)) => {
-                publish(inner, definitions);
-                continue;
-            }
-            Ok(Err(fault)) => fault,
-            Err(_) => Fault::TimedOut(patience.connect),
-        };
-        let upstream = &inner.config.name;
-        tracing::warn!(target: "toolgate::upstream", upstream, "the last known tools stay: {fault}");
+        let mut lists = Vec::new();
+        for listed in inner.counts.changed().await {
+            lists.push(fresh(inner, live, listed, patience.connect).await);
+        }
+        publish(inner, lists);
     }
+}
+
+/// One list read anew; `None` leaves it as it was last known.
+async fn fresh(inner: &Inner, live: &Live, listed: Listed, patience: Duration) -> Option<(Listed, Vec<Definition>)> {
+    let fault = match timeout(patience, listing::list(live, &inner.config, listed)).await {
+        Ok(Ok(definitions)) => return Some((listed, definitions)),
+        Ok(Err(fault)) => fault,
+        Err(_) => {
+            // slow is not wrong: it is asked again, with nobody waiting
+            if patience < inner.config.patience.connect {
+                inner.counts.outdated(&[listed]);
+            }
+            Fault::TimedOut(patience)
+        }
+    };
+    let upstream = &inner.config.name;
+    tracing::warn!(target: "toolgate::upstream", upstream, "the last known {listed} stay: it {fault}");
+    None
 }
 
 /// Keeps a stream of changes open, where the upstream has one. Never ends by itself.
 async fn listen(inner: &Inner, live: &Live) {
+    let told = Listed::ALL.into_iter().filter(|listed| live.does(listed.capability(), "listChanged"));
+    let told: Vec<Listed> = told.collect();
+    let wanted: Vec<String> = told.iter().filter_map(filter).collect();
+    // in the older era that stream carries more than changes
+    let older = matches!((&live.link, &live.era), (Link::Http(_), Era::Legacy(_)));
     let mut backoff = Backoff::new(inner.config.patience.reconnect);
-    loop {
+    while older || !wanted.is_empty() {
         let since = Instant::now();
-        let heard = if live.tells_changes { live.link.listen(&live.era).await } else { break };
+        let heard = live.link.listen(&live.era, &wanted.join(",")).await;
         if let Err(Fault::Status { status: 400..=499, .. } | Fault::Refused { .. }) = heard {
             break;
         }
@@ -114,20 +141,29 @@ async fn listen(inner: &Inner, live: &Live) {
         }
         sleep(backoff.pause()).await;
         // what changed while nobody listened was not heard
-        inner.counts.relist.notify_one();
+        inner.counts.outdated(&told);
     }
     std::future::pending().await
 }
 
-fn publish(inner: &Inner, definitions: Vec<Definition>) {
-    let same = {
-        let known = inner.definitions.load();
-        // nothing was known before the first list, not even that there is none
-        *inner.changes.borrow() > 0
-            && known.all().iter().map(|one| one.raw.get()).eq(definitions.iter().map(|one| one.raw.get()))
+/// What asks for the changes of a list; templates change with the resources.
+fn filter(listed: &Listed) -> Option<String> {
+    let name = match listed {
+        Listed::Tools => "toolsListChanged",
+        Listed::Prompts => "promptsListChanged",
+        Listed::Resources => "resourcesListChanged",
+        Listed::Templates => return None,
     };
-    if !same {
-        inner.definitions.store(Arc::new(Known::new(definitions)));
+    Some(format!("\"{name}\":true"))
+}
+
+fn publish(inner: &Inner, lists: impl IntoIterator<Item = Option<(Listed, Vec<Definition>)>>) {
+    // nothing was known before the first list, not even that there is none
+    let mut changed = *inner.changes.borrow() == 0;
+    for (listed, definitions) in lists.into_iter().flatten() {
+        changed |= inner.offers.replace(listed, definitions);
+    }
+    if changed {
         inner.changes.send_modify(|changes| *changes += 1);
     }
 }

@@ -1,11 +1,13 @@
-//! Upstreams: MCP servers whose tools stand behind the gate, as child processes or over HTTP.
+//! Upstreams: MCP servers that stand behind the gate, as child processes or over HTTP.
 //!
-//! INVARIANTS: what an upstream says is passed on byte for byte; nothing of a caller but the call's arguments reaches it;
-//! a call is sent once or not at all; whatever an upstream does, only its own callers notice.
+//! INVARIANTS: what an upstream says is passed on byte for byte; nothing of a caller reaches it but the call's arguments,
+//! what its client can be asked, and what its client answers; a question reaches the client of its own call or nobody; a
+//! call is sent once or not at all; whatever an upstream does, only its own callers notice.
 
 mod backoff;
 mod breaker;
 mod call;
+mod calls;
 mod child;
 mod config;
 mod counts;
@@ -17,9 +19,13 @@ mod handshake;
 mod http;
 mod keeper;
 mod link;
+mod listed;
 mod listing;
+mod logging;
 mod message;
 mod mirror;
+mod questions;
+mod result;
 mod scan;
 mod source;
 mod upstream;

@@ -1,15 +1,19 @@
 //! One connection to an upstream, whatever carries it.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use toolgate_spine::Client;
 
 use crate::{
+    calls::Calls,
     child::ChildLink,
-    era::Era,
+    era::{Era, Told},
     fault::Fault,
     http::{Head, HttpLink},
     message,
     mirror::{self, Mirror},
+    questions,
 };
 
 pub(crate) enum Link {
@@ -25,7 +29,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) name: Option<&'a str>,
     /// Members of `params`, each as `"key":value`.
     pub(crate) members: &'a [&'a str],
-    /// `None` where no reports are wanted.
+    /// Whom it is for; `None` for a request of our own.
     pub(crate) client: Option<&'a Client>,
     pub(crate) mirrors: &'a [Mirror],
     pub(crate) arguments: &'a str,
@@ -34,27 +38,44 @@ pub(crate) struct Ask<'a> {
 impl Link {
     /// Asks in an era; without one, before any is agreed on.
     pub(crate) async fn ask(&self, era: Option<&Era>, ask: Ask<'_>) -> Result<Bytes, Fault> {
-        let id = match self {
-            Self::Child(link) => link.next_id(),
-            Self::Http(link) => link.next_id(),
-        };
-        let meta = era
-            .map(|era| era.meta(ask.client.filter(|client| client.wants_progress()).map(|_| id)))
-            .unwrap_or_default();
+        let id = self.next_id();
+        let told = ask.client.map(|client| self.told(id, client)).unwrap_or_default();
+        let meta = era.map(|era| era.meta(&told)).unwrap_or_default();
         let members: Vec<&str> = ask.members.iter().copied().chain([meta.as_str()]).collect();
         let body = message::request(id, ask.method, &members);
-        let nobody = Client::default();
-        let client = ask.client.unwrap_or(&nobody);
+        let may_ask = matches!(era, Some(Era::Legacy(_)));
+        let under = ask.client.map(|client| self.calls().begin(id, client, may_ask));
         match self {
-            Self::Child(link) => link.request(id, body, client).await,
+            Self::Child(link) => link.request(id, body, under).await,
             Self::Http(link) => {
                 let mirrored = match era {
                     Some(Era::Modern) => mirror::headers(ask.method, ask.name, ask.mirrors, ask.arguments),
                     _ => Vec::new(),
                 };
-                let cancellable = ask.method == "tools/call";
-                link.request(id, body, Head { era: era.cloned(), mirrored, cancellable }, client).await
+                link.request(id, body, Head { era: era.cloned(), mirrored }, under).await
             }
+        }
+    }
+
+    fn told(&self, id: u64, client: &Client) -> Told {
+        Told {
+            progress_token: client.wants_progress().then_some(id),
+            capabilities: Some(questions::passed_on(client, &self.calls().allowed)),
+            log_level: client.log_level(),
+        }
+    }
+
+    fn next_id(&self) -> u64 {
+        match self {
+            Self::Child(link) => link.next_id(),
+            Self::Http(link) => link.next_id(),
+        }
+    }
+
+    pub(crate) fn calls(&self) -> &Arc<Calls> {
+        match self {
+            Self::Child(link) => link.calls(),
+            Self::Http(link) => link.calls(),
         }
     }
 
@@ -69,23 +90,24 @@ impl Link {
         }
     }
 
-    /// Hears of changes until there is nothing more to hear.
-    pub(crate) async fn listen(&self, era: &Era) -> Result<(), Fault> {
+    /// Hears what is `wanted` (members of a filter) until there is nothing more to hear. In the older era everything that
+    /// belongs to no request comes on one stream.
+    pub(crate) async fn listen(&self, era: &Era, wanted: &str) -> Result<(), Fault> {
         const METHOD: &str = "subscriptions/listen";
-        let meta = era.meta(None);
-        let body = |id: u64| message::request(id, METHOD, &["\"notifications\":{\"toolsListChanged\":true}", &meta]);
+        let (meta, filter) = (era.meta(&Told::default()), format!("\"notifications\":{{{wanted}}}"));
+        let body = |id: u64| message::request(id, METHOD, &[&filter, &meta]);
         match (self, era) {
             (Self::Child(link), Era::Modern) => {
-                // its answer only comes when it ends, and then the child ends too
+                // its answer only comes when it ends
                 let id = link.next_id();
-                link.request(id, body(id), &Client::default()).await.map(drop)
+                link.request(id, body(id), None).await.map(drop)
             }
             // an older child just tells
             (Self::Child(_), Era::Legacy(_)) => std::future::pending().await,
             (Self::Http(link), era) => {
                 let modern = *era == Era::Modern;
                 let mirrored = if modern { mirror::headers(METHOD, None, &[], "") } else { Vec::new() };
-                let head = Head { era: Some(era.clone()), mirrored, cancellable: false };
+                let head = Head { era: Some(era.clone()), mirrored };
                 link.listen(modern.then(|| body(link.next_id())), head).await
             }
         }

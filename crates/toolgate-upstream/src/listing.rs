@@ -1,4 +1,4 @@
-//! `tools/list` to its end, within bounds.
+//! A list read to its end, within bounds.
 
 use std::collections::HashSet;
 
@@ -12,24 +12,17 @@ use crate::{
     glob,
     handshake::Live,
     link::{Ask, Link},
-    message, mirror,
+    listed::Listed,
+    message, mirror, scan,
 };
 
 const PAGES: usize = 200;
-const TOOLS: usize = 10_000;
+const ENTRIES: usize = 10_000;
 const BYTES: usize = 64 << 20;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    tools: Vec<Box<RawValue>>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-/// The tools that are wanted, in the upstream's order.
-pub(crate) async fn list(live: &Live, config: &UpstreamConfig) -> Result<Vec<Definition>, Fault> {
-    if !live.has_tools {
+/// The entries that are wanted, in the upstream's order; none where it offers no such list.
+pub(crate) async fn list(live: &Live, config: &UpstreamConfig, listed: Listed) -> Result<Vec<Definition>, Fault> {
+    if !live.offers(listed.capability()) {
         return Ok(Vec::new());
     }
     let (mut found, mut names, mut bytes) = (Vec::new(), HashSet::new(), 0);
@@ -37,49 +30,73 @@ pub(crate) async fn list(live: &Live, config: &UpstreamConfig) -> Result<Vec<Def
     for _ in 0..PAGES {
         let member = cursor.as_deref().map(|cursor| format!("\"cursor\":{}", message::string(cursor)));
         let members = [member.as_deref().unwrap_or_default()];
-        let ask = Ask { method: "tools/list", members: &members, ..Ask::default() };
-        let result = live.link.ask(Some(&live.era), ask).await?;
+        let ask = Ask { method: listed.method(), members: &members, ..Ask::default() };
+        let result = match live.link.ask(Some(&live.era), ask).await {
+            // some servers have resources and no templates, and say it this way
+            Err(Fault::Refused { code: -32601, .. }) if listed != Listed::Tools => return Ok(Vec::new()),
+            answer => answer?,
+        };
         bytes += result.len();
-        let page: Page = serde_json::from_slice(&result)
-            .map_err(|fault| Fault::protocol(format!("its list of tools can't be read ({fault})")))?;
-        for raw in page.tools {
-            match definition(live, raw) {
-                Ok(definition) if !glob::wanted(&definition.name, &config.include, &config.exclude) => {}
-                Ok(definition) if names.insert(definition.name.clone()) => found.push(definition),
-                Ok(definition) => left_out(config, &definition.name, "its name is on the list twice"),
-                Err((name, why)) => left_out(config, &name, &why),
+        let (entries, next) = page(&result, listed)?;
+        for raw in entries {
+            match definition(live, listed, raw) {
+                Ok(one) if listed == Listed::Tools && !glob::wanted(&one.name, &config.include, &config.exclude) => {}
+                Ok(one) if names.insert(one.name.clone()) => found.push(one),
+                Ok(one) => left_out(config, listed, &shortened(&one.name, 140), "it is on the list twice"),
+                Err((name, why)) => left_out(config, listed, &name, &why),
             }
         }
-        if found.len() > TOOLS || bytes > BYTES {
-            return Err(Fault::protocol(format!("its list of tools is longer than {TOOLS} tools or {BYTES} bytes")));
+        if found.len() > ENTRIES || bytes > BYTES {
+            let why = format!("its list of {listed} is longer than {ENTRIES} entries or {BYTES} bytes");
+            return Err(Fault::protocol(why));
         }
-        match page.next_cursor {
+        match next {
             None => return Ok(found),
-            next if next == cursor => return Err(Fault::protocol("its list of tools goes in a circle")),
+            next if next == cursor => return Err(Fault::protocol(format!("its list of {listed} goes in a circle"))),
             next => cursor = next,
         }
     }
-    Err(Fault::protocol(format!("its list of tools does not end within {PAGES} pages")))
+    Err(Fault::protocol(format!("its list of {listed} does not end within {PAGES} pages")))
 }
 
-/// One tool, or its name and why it can't be offered. The others are not its hostages.
-fn definition(live: &Live, raw: Box<RawValue>) -> Result<Definition, (String, String)> {
+/// The entries of a page, and where the next one begins.
+fn page(result: &[u8], listed: Listed) -> Result<(Vec<Box<RawValue>>, Option<String>), Fault> {
+    let wrong = |why: String| Fault::protocol(format!("its list of {listed} can't be read ({why})"));
+    let text = std::str::from_utf8(result).map_err(|fault| wrong(fault.to_string()))?;
+    let entries = scan::member(text, listed.member()).ok_or_else(|| wrong(format!("no '{}'", listed.member())))?;
+    let entries = serde_json::from_str(entries).map_err(|fault| wrong(fault.to_string()))?;
+    let next = scan::member(text, "nextCursor").map(serde_json::from_str::<Option<String>>).transpose();
+    Ok((entries, next.map_err(|fault| wrong(fault.to_string()))?.flatten()))
+}
+
+/// One entry, or its name and why it can't be offered. The others are not its hostages.
+fn definition(live: &Live, listed: Listed, raw: Box<RawValue>) -> Result<Definition, (String, String)> {
     #[derive(Deserialize)]
-    struct Named {
-        name: String,
+    struct Names {
+        name: Option<String>,
+        uri: Option<String>,
+        #[serde(rename = "uriTemplate")]
+        template: Option<String>,
     }
-    let named = serde_json::from_str::<Named>(raw.get());
-    let Named { name } = named.map_err(|fault| (shortened(raw.get(), 60), format!("it has no name ({fault})")))?;
-    if let Err(fault) = ToolName::new(&name) {
+    let nameless = |why: &str| (shortened(raw.get(), 60), format!("it has no {} ({why})", listed.key()));
+    let names = serde_json::from_str::<Names>(raw.get()).map_err(|fault| nameless(&fault.to_string()))?;
+    let name = match listed {
+        Listed::Tools | Listed::Prompts => names.name,
+        Listed::Resources => names.uri,
+        Listed::Templates => names.template,
+    };
+    let name = name.ok_or_else(|| nameless("missing"))?;
+    let checked = if listed == Listed::Tools { ToolName::new(&name) } else { ToolName::free(&name) };
+    if let Err(fault) = checked {
         return Err((shortened(&name, 60), fault.to_string()));
     }
     let mirrors = match &live.link {
-        Link::Http(_) => mirror::mirrors(raw.get()).map_err(|why| (name.clone(), why))?,
-        Link::Child(_) => Vec::new(),
+        Link::Http(_) if listed == Listed::Tools => mirror::mirrors(raw.get()).map_err(|why| (name.clone(), why))?,
+        _ => Vec::new(),
     };
     Ok(Definition { name, raw: raw.into(), mirrors: mirrors.into() })
 }
 
-fn left_out(config: &UpstreamConfig, tool: &str, why: &str) {
-    tracing::warn!(target: "toolgate::upstream", upstream = config.name, tool, "tool is left out: {why}");
+fn left_out(config: &UpstreamConfig, listed: Listed, name: &str, why: &str) {
+    tracing::warn!(target: "toolgate::upstream", upstream = config.name, name, "left out of its {listed}: {why}");
 }

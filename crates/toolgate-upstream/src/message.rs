@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolgate_spine::ProgressNote;
+use toolgate_spine::{ClientFault, LogLevel, ProgressNote};
 
 use crate::fault::{Fault, shortened};
 
@@ -25,9 +25,16 @@ pub(crate) struct Incoming<'a> {
 pub(crate) enum Kind<'a> {
     /// An answer to a request of ours. `None` where no number says to which.
     Answer(Option<u64>, Result<Bytes, Fault>),
-    /// A request of theirs: its id as it came.
-    Request(&'a str, String),
+    Request(Request<'a>),
     Notification(String, Option<&'a RawValue>),
+}
+
+/// A request of theirs.
+pub(crate) struct Request<'a> {
+    /// As it came, and as it goes back.
+    pub(crate) id: &'a str,
+    pub(crate) method: String,
+    pub(crate) params: Option<&'a RawValue>,
 }
 
 /// `None` for what is no message at all.
@@ -35,7 +42,7 @@ pub(crate) fn read(bytes: &Bytes) -> Option<Kind<'_>> {
     let message: Incoming<'_> = serde_json::from_slice(bytes).ok()?;
     if let Some(method) = message.method {
         return Some(match message.id {
-            Some(id) => Kind::Request(id.get(), method.into_owned()),
+            Some(id) => Kind::Request(Request { id: id.get(), method: method.into_owned(), params: message.params }),
             None => Kind::Notification(method.into_owned(), message.params),
         });
     }
@@ -84,6 +91,15 @@ pub(crate) fn progress(params: Option<&RawValue>) -> Option<(u64, ProgressNote)>
     ))
 }
 
+/// How urgent a log message is.
+pub(crate) fn level(params: &RawValue) -> Option<LogLevel> {
+    #[derive(Deserialize)]
+    struct Params {
+        level: LogLevel,
+    }
+    serde_json::from_str::<Params>(params.get()).ok().map(|params| params.level)
+}
+
 /// `members` are those of `params`, each as `"key":value`.
 pub(crate) fn request(id: u64, method: &str, members: &[&str]) -> Bytes {
     let params = members.iter().filter(|member| !member.is_empty()).copied().collect::<Vec<_>>().join(",");
@@ -98,15 +114,16 @@ pub(crate) fn cancelled(id: u64) -> Bytes {
     notification("notifications/cancelled", &format!("\"requestId\":{id},\"reason\":\"the caller went away\""))
 }
 
-/// Our answer to a request of theirs: we are alive, and offer nothing else.
-pub(crate) fn answer(id: &str, method: &str) -> Bytes {
-    match method {
-        "ping" => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}").into(),
-        _ => format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"this client offers no such method\"}}}}"
-        )
-        .into(),
-    }
+/// Our answer to a request of theirs.
+pub(crate) fn answer(id: &str, result: &str) -> Bytes {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into()
+}
+
+/// Our refusal of a request of theirs.
+pub(crate) fn error(id: &str, fault: &ClientFault) -> Bytes {
+    let (code, message) = (fault.code, string(&fault.message));
+    let data = fault.data.as_ref().map(|data| format!(",\"data\":{data}")).unwrap_or_default();
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}{data}}}}}").into()
 }
 
 pub(crate) fn string(text: &str) -> String {

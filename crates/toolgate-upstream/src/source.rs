@@ -1,11 +1,13 @@
-//! An upstream as a source of tools.
+//! An upstream as a source of tools, prompts and resources.
+
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 use toolgate_core::Facts;
 use toolgate_spine::{Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 
-use crate::Upstream;
+use crate::{Upstream, listed::Listed};
 
 #[async_trait]
 impl ToolSource for Upstream {
@@ -20,11 +22,19 @@ impl ToolSource for Upstream {
             definition: RawValue::to_owned(&definition.raw),
             facts: Facts::default(),
         };
-        self.inner.definitions.load().all().iter().map(offer).collect()
+        self.inner.offers.of(Listed::Tools).load().all().iter().map(offer).collect()
     }
 
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
-        let answer = self.inner.call(call.tool().own_name.as_str(), call.arguments(), call.client()).await;
-        answer.map_err(|fault| SourceFault::Unavailable(fault.about(&self.inner.config.name)))
+        self.inner.run(&call).await
+    }
+
+    /// As it last said of itself; kept while it is away.
+    fn has_more(&self) -> bool {
+        self.inner.has_more.load(Ordering::Relaxed)
+    }
+
+    async fn complete(&self, call: Recorded, params: &RawValue) -> Result<ToolAnswer, SourceFault> {
+        self.inner.complete(&call, params).await
     }
 }

@@ -3,12 +3,12 @@
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwapOption;
 use tokio::{
     sync::{Semaphore, watch},
     task::JoinHandle,
@@ -16,7 +16,8 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    Definition, Fault, UpstreamConfig, breaker::Breaker, counts::Counts, definition::Known, handshake::Live, keeper,
+    Definition, Fault, UpstreamConfig, breaker::Breaker, counts::Counts, definition::Offers, handshake::Live, keeper,
+    listed::Listed,
 };
 
 /// An MCP server behind the gate. Dropped without [`Upstream::stop`], it ends all the same, only not in step.
@@ -30,7 +31,9 @@ pub struct Upstream {
 pub(crate) struct Inner {
     pub(crate) config: UpstreamConfig,
     pub(crate) live: ArcSwapOption<Live>,
-    pub(crate) definitions: ArcSwap<Known>,
+    pub(crate) offers: Offers,
+    /// It has prompts or resources.
+    pub(crate) has_more: AtomicBool,
     pub(crate) changes: watch::Sender<u64>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) counts: Arc<Counts>,
@@ -73,7 +76,8 @@ impl Upstream {
     pub fn start(config: UpstreamConfig) -> Arc<Self> {
         let inner = Arc::new(Inner {
             live: ArcSwapOption::empty(),
-            definitions: ArcSwap::default(),
+            offers: Offers::default(),
+            has_more: AtomicBool::new(false),
             changes: watch::Sender::new(0),
             state: watch::Sender::new(State::Starting),
             counts: Arc::new(Counts::of(&config.name)),
@@ -91,7 +95,7 @@ impl Upstream {
         &self.inner.config
     }
 
-    /// Waits for the first list of tools. After `timeout`, says why there is none yet.
+    /// Waits for the first lists. After `timeout`, says why there is none yet.
     pub async fn ready(&self, timeout: Duration) -> Result<(), Fault> {
         let mut state = self.inner.state.subscribe();
         let settled =
@@ -107,10 +111,29 @@ impl Upstream {
 
     /// The tools last heard of, in the upstream's order; kept while it is away.
     pub fn definitions(&self) -> Vec<Definition> {
-        self.inner.definitions.load().all().to_vec()
+        self.known(Listed::Tools)
     }
 
-    /// A number that grows whenever the definitions are others than before.
+    /// The prompts last heard of, as [`Self::definitions`].
+    pub fn prompts(&self) -> Vec<Definition> {
+        self.known(Listed::Prompts)
+    }
+
+    /// The resources last heard of, by their addresses.
+    pub fn resources(&self) -> Vec<Definition> {
+        self.known(Listed::Resources)
+    }
+
+    /// The templates of resources last heard of, by their patterns.
+    pub fn templates(&self) -> Vec<Definition> {
+        self.known(Listed::Templates)
+    }
+
+    fn known(&self, listed: Listed) -> Vec<Definition> {
+        self.inner.offers.of(listed).load().all().to_vec()
+    }
+
+    /// A number that grows whenever some list is another than before.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.inner.changes.subscribe()
     }
@@ -123,7 +146,7 @@ impl Upstream {
         Status {
             state: inner.state.borrow().clone(),
             version: live.as_ref().map(|live| live.era.version().to_owned()),
-            tools: inner.definitions.load().all().len(),
+            tools: inner.offers.of(Listed::Tools).load().all().len(),
             connections: count(&inner.connections),
             calls_under_way: concurrency.saturating_sub(inner.slots.available_permits()),
             resting: inner.breaker.is_open(),

@@ -16,7 +16,6 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
-use toolgate_spine::Client;
 
 use super::{
     lines::{Line, Lines, id_at_beginning},
@@ -24,6 +23,7 @@ use super::{
 };
 use crate::{
     UpstreamConfig,
+    calls::{Calls, Under, Whose},
     config::Transport,
     counts::Counts,
     fault::{Fault, shortened},
@@ -49,15 +49,13 @@ pub(crate) struct ChildLink {
 struct Wire {
     out: mpsc::Sender<(Option<u64>, Bytes)>,
     waiting: Mutex<HashMap<u64, Waiting>>,
+    calls: Arc<Calls>,
     next: AtomicU64,
     counts: Arc<Counts>,
     most: usize,
 }
 
-struct Waiting {
-    answer: oneshot::Sender<Result<Bytes, Fault>>,
-    client: Client,
-}
+type Waiting = oneshot::Sender<Result<Bytes, Fault>>;
 
 impl ChildLink {
     pub(crate) fn start(config: &UpstreamConfig, counts: Arc<Counts>) -> Result<Self, Fault> {
@@ -67,7 +65,8 @@ impl ChildLink {
         let (process, Streams { stdin, stdout, stderr }) = Process::start(command, args, env, cwd.as_ref())?;
         let (out, queue) = mpsc::channel(QUEUE);
         let most = config.message_bytes();
-        let wire = Arc::new(Wire { out, waiting: Mutex::default(), next: AtomicU64::new(1), counts, most });
+        let calls = Calls::new(config, Arc::clone(&counts));
+        let wire = Arc::new(Wire { out, waiting: Mutex::default(), calls, next: AtomicU64::new(1), counts, most });
         let (tell, over) = watch::channel(None);
         let stop = CancellationToken::new();
         let id = process.id();
@@ -89,11 +88,17 @@ impl ChildLink {
         self.wire.next.fetch_add(1, Ordering::Relaxed)
     }
 
+    pub(crate) fn calls(&self) -> &Arc<Calls> {
+        &self.wire.calls
+    }
+
     /// Sends a request and waits for its answer. Dropped before, it tells the child that nobody waits any more.
-    pub(crate) async fn request(&self, id: u64, line: Bytes, client: &Client) -> Result<Bytes, Fault> {
+    pub(crate) async fn request(&self, id: u64, line: Bytes, under: Option<Under>) -> Result<Bytes, Fault> {
         let (answer, answered) = oneshot::channel();
-        self.wire.waiting().insert(id, Waiting { answer, client: client.clone() });
+        self.wire.waiting().insert(id, answer);
         let mut asked = Asked { wire: &self.wire, id, sent: false };
+        // goes before `asked`: given up first, and only then found by the writer to be not worth writing
+        let _under = under;
         if let Some(why) = self.over.borrow().clone() {
             return Err(Fault::Down { why });
         }
@@ -138,7 +143,10 @@ struct Asked<'a> {
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         // still waited for: nobody answered, and now nobody listens
-        if self.wire.waiting().remove(&self.id).is_some() && self.sent {
+        let unanswered = self.wire.waiting().remove(&self.id).is_some();
+        if !self.sent {
+            self.wire.calls.over(self.id);
+        } else if unanswered {
             let _ = self.wire.out.try_send((None, message::cancelled(self.id)));
         }
     }
@@ -153,18 +161,14 @@ impl Wire {
     fn take(&self, line: &Bytes) -> bool {
         match message::read(line) {
             Some(Kind::Answer(id, answer)) => return self.settle(id, answer),
-            Some(Kind::Request(id, method)) => {
-                let _ = self.out.try_send((None, message::answer(id, &method)));
-            }
-            Some(Kind::Notification(method, params)) => {
-                self.counts.notified(&method);
-                if method == "notifications/progress"
-                    && let Some((id, note)) = message::progress(params)
-                    && let Some(waiting) = self.waiting().get(&id)
-                {
-                    waiting.client.report(note);
+            Some(Kind::Request(request)) => {
+                let out = self.out.clone();
+                let send = |reply: Bytes| async move { drop(out.send((None, reply)).await) };
+                if let Some(reply) = self.calls.asked(&Whose::Unsaid, &request, send) {
+                    let _ = self.out.try_send((None, reply));
                 }
             }
+            Some(Kind::Notification(method, params)) => self.calls.told(&Whose::Unsaid, &method, params),
             None if line.iter().all(u8::is_ascii_whitespace) => {}
             None => self.counts.garbage(line),
         }
@@ -172,9 +176,10 @@ impl Wire {
     }
 
     fn settle(&self, id: Option<u64>, answer: Result<Bytes, Fault>) -> bool {
+        id.into_iter().for_each(|id| self.calls.over(id));
         let waiting = id.and_then(|id| self.waiting().remove(&id));
         match waiting {
-            Some(waiting) => waiting.answer.send(answer).is_ok(),
+            Some(waiting) => waiting.send(answer).is_ok(),
             None => {
                 self.counts.unmatched();
                 false
@@ -223,7 +228,8 @@ async fn watch_over(
 async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<(Option<u64>, Bytes)>, wire: Arc<Wire>) {
     while let Some((id, message)) = queue.recv().await {
         // a call that was given up while it waited to be written is never made
-        if id.is_some_and(|id| !wire.waiting().contains_key(&id)) {
+        if let Some(id) = id.filter(|id| !wire.waiting().contains_key(id)) {
+            wire.calls.over(id);
             continue;
         }
         let mut line = Vec::with_capacity(message.len() + 1);

@@ -14,11 +14,11 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::sync::Notify;
-use toolgate_spine::Client;
 
 use super::{body, events::Events};
 use crate::{
     UpstreamConfig,
+    calls::{Calls, Under, Whose},
     config::Transport,
     counts::Counts,
     era::Era,
@@ -39,6 +39,7 @@ pub(crate) struct HttpLink {
     /// The session is gone.
     ended: Arc<Notify>,
     next: Arc<AtomicU64>,
+    calls: Arc<Calls>,
     counts: Arc<Counts>,
     most: usize,
 }
@@ -50,8 +51,6 @@ pub(crate) struct Head {
     pub(crate) era: Option<Era>,
     /// Headers that repeat the body.
     pub(crate) mirrored: Vec<(HeaderName, HeaderValue)>,
-    /// The other side is told, and not just hung up on, when nobody waits any more.
-    pub(crate) cancellable: bool,
 }
 
 impl HttpLink {
@@ -89,6 +88,7 @@ impl HttpLink {
             session: Arc::default(),
             ended: Arc::default(),
             next: Arc::new(AtomicU64::new(1)),
+            calls: Calls::new(config, Arc::clone(&counts)),
             counts,
             most,
         })
@@ -98,15 +98,27 @@ impl HttpLink {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) async fn request(&self, id: u64, body: Bytes, head: Head, client: &Client) -> Result<Bytes, Fault> {
-        let told = head.cancellable && matches!(head.era, Some(Era::Legacy(_)));
+    pub(crate) fn calls(&self) -> &Arc<Calls> {
+        &self.calls
+    }
+
+    pub(crate) async fn request(&self, id: u64, body: Bytes, head: Head, under: Option<Under>) -> Result<Bytes, Fault> {
+        let told = under.is_some() && matches!(head.era, Some(Era::Legacy(_)));
         let mut hung_up = HungUp { link: self, era: head.era.clone().filter(|_| told), id };
-        let answer = self.exchange(id, body, head, client).await;
+        let whose = under.as_ref().map_or(Whose::Nobodys, |under| Whose::Of(&under.turn));
+        let answer = self.exchange(id, body, head, whose).await;
+        // after anything else the server may still be at it
+        if let Ok(_)
+        | Err(Fault::Refused { .. } | Fault::Status { .. } | Fault::Unreachable { .. } | Fault::SessionLost) =
+            &answer
+        {
+            self.calls.over(id);
+        }
         hung_up.era = None;
         answer
     }
 
-    async fn exchange(&self, id: u64, body: Bytes, head: Head, client: &Client) -> Result<Bytes, Fault> {
+    async fn exchange(&self, id: u64, body: Bytes, head: Head, whose: Whose<'_>) -> Result<Bytes, Fault> {
         let mut response = self.post(body, &head).await?;
         if head.era.is_none()
             && let Some(session) = response.headers().get(SESSION)
@@ -128,7 +140,7 @@ impl HttpLink {
             for data in events.push(&piece)? {
                 match message::read(&data) {
                     Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
-                    other => self.take(other, &data, &head, Some((id, client))).await,
+                    other => self.take(other, &data, &head, &whose).await,
                 }
             }
         }
@@ -144,10 +156,11 @@ impl HttpLink {
         if !body::is_events(&response)? {
             return Err(Fault::protocol("it gave no stream of events"));
         }
+        let whose = if matches!(head.era, Some(Era::Legacy(_))) { Whose::Unsaid } else { Whose::Nobodys };
         let mut events = Events::new(self.most);
         while let Some(piece) = response.chunk().await.map_err(|fault| body::lost(&fault))? {
             for data in events.push(&piece)? {
-                self.take(message::read(&data), &data, &head, None).await;
+                self.take(message::read(&data), &data, &head, &whose).await;
             }
         }
         Ok(())
@@ -171,24 +184,19 @@ impl HttpLink {
     }
 
     /// Anything but the answer that is waited for.
-    async fn take(&self, message: Option<Kind<'_>>, data: &Bytes, head: &Head, asked: Option<(u64, &Client)>) {
+    async fn take(&self, message: Option<Kind<'_>>, data: &Bytes, head: &Head, whose: &Whose<'_>) {
         match message {
             Some(Kind::Answer(..)) => self.counts.unmatched(),
-            Some(Kind::Request(id, method)) => {
-                let head = Head { era: head.era.clone(), ..Head::default() };
-                // waited for: a server that asks without end is read no faster than it is answered
-                let _ = self.post(message::answer(id, &method), &head).await;
-            }
-            Some(Kind::Notification(method, params)) => {
-                self.counts.notified(&method);
-                if let Some((asked, client)) = asked
-                    && method == "notifications/progress"
-                    && let Some((id, note)) = message::progress(params)
-                    && id == asked
-                {
-                    client.report(note);
+            Some(Kind::Request(request)) => {
+                let plain = || Head { era: head.era.clone(), ..Head::default() };
+                let (link, head) = (self.clone(), plain());
+                let send = |reply: Bytes| async move { drop(link.post(reply, &head).await) };
+                if let Some(reply) = self.calls.asked(whose, &request, send) {
+                    // waited for: a server that asks without end is read no faster than it is answered
+                    let _ = self.post(reply, &plain()).await;
                 }
             }
+            Some(Kind::Notification(method, params)) => self.calls.told(whose, &method, params),
             None => self.counts.garbage(data),
         }
     }

@@ -81,14 +81,6 @@ async fn a_refusal_is_a_result_that_says_whose_it_is() {
 }
 
 #[tokio::test]
-async fn a_question_for_input_is_not_taken_for_a_result() {
-    let site = Site::new(Way::Http, "modern", &[]).await;
-    let text = site.call("input").await;
-    assert!(text.contains("upstream 'fix' asks for more input"), "{text}");
-    site.upstream.stop().await;
-}
-
-#[tokio::test]
 async fn a_call_past_its_deadline_fails_clearly_and_is_called_off() {
     for (way, era) in KINDS {
         let site = Site::with(way, era, &[], |config| config.timeout_ms = 300).await;

@@ -11,11 +11,12 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 use tempfile::TempDir;
+use tokio::sync::mpsc;
 use toolgate_core::{
     Blueprint, Caller, Facts, Gate, Kind, Tool, ToolName,
     tool::{Effect, Permission},
 };
-use toolgate_spine::{Call, Client, House, LimitDefaults, Outcome, Spine};
+use toolgate_spine::{Call, Client, House, LimitDefaults, Line, LogLevel, Outcome, Said, Spine};
 use toolgate_upstream::{SecretText, Transport, Upstream, UpstreamConfig};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,30 +144,47 @@ impl Site {
 /// A gate that lets everybody call everything.
 pub fn raise(upstream: &Arc<Upstream>) -> Arc<Spine> {
     let facts = Facts { permission: Permission::Unauthenticated, effect: Effect::Read, ..Facts::default() };
-    let tool = |definition: toolgate_upstream::Definition| {
-        let name = ToolName::new(&definition.name).unwrap();
-        let (wire_name, own_name) = (name.to_wire(), name.clone());
-        Tool {
-            kind: Kind::Tool,
-            name,
-            wire_name,
-            own_name,
-            source: "fix".into(),
-            definition: definition.raw,
-            facts: facts.clone(),
+    let tool = |kind: Kind| {
+        let facts = facts.clone();
+        move |definition: toolgate_upstream::Definition| {
+            let name = if kind == Kind::Tool { ToolName::new } else { ToolName::free };
+            let name = name(&definition.name).unwrap();
+            let wire_name = if kind == Kind::Tool { name.to_wire() } else { name.clone() };
+            let (own_name, definition) = (name.clone(), definition.raw);
+            Tool { kind, name, wire_name, own_name, source: "fix".into(), definition, facts: facts.clone() }
         }
     };
-    let tools = upstream.definitions().into_iter().map(tool).collect();
+    let tools = upstream.definitions().into_iter().map(tool(Kind::Tool));
+    let prompts = upstream.prompts().into_iter().map(tool(Kind::Prompt));
+    let resources = upstream.resources().into_iter().map(tool(Kind::Resource));
+    let templates = upstream.templates().into_iter().map(tool(Kind::Template));
+    let tools = tools.chain(prompts).chain(resources).chain(templates).collect();
     let gate = Gate::new(Blueprint { tools, page_size: 1000, ..Blueprint::default() }).unwrap();
     let defaults = LimitDefaults { result_bytes: 64 << 20, ..LimitDefaults::default() };
     Spine::new(House::new(gate, vec![upstream.clone()], defaults).unwrap())
 }
 
 pub async fn ask(spine: &Arc<Spine>, tool: &str, arguments: &str, client: Client) -> Outcome {
-    let arguments: Box<RawValue> = serde_json::from_str(arguments).unwrap();
-    let lang = spine.gate().lang();
-    let call = Call { client, ..Call::of(Kind::Tool, tool, Some(&arguments), lang) };
+    let arguments = raw(arguments);
+    let call = Call { client, ..Call::of(Kind::Tool, tool, Some(&arguments), spine.gate().lang()) };
     spine.call(&Arc::new(Caller::anonymous()), call).await
+}
+
+/// Gets a prompt or reads a resource.
+pub async fn get(site: &Site, kind: Kind, name: &str, arguments: &str) -> Outcome {
+    let arguments = raw(arguments);
+    let call = Call::of(kind, name, Some(&arguments), site.spine.gate().lang());
+    site.spine.call(&Arc::new(Caller::anonymous()), call).await
+}
+
+pub fn raw(json: &str) -> Box<RawValue> {
+    RawValue::from_string(json.to_owned()).unwrap()
+}
+
+/// A client and what it hears.
+pub fn client(capabilities: &str, log: Option<LogLevel>) -> (Client, mpsc::Receiver<Said>) {
+    let (said, heard) = mpsc::channel(64);
+    (Client::on(Line { said, wants_progress: false, log, capabilities: raw(capabilities) }), heard)
 }
 
 pub fn said(outcome: Outcome) -> String {
@@ -175,6 +193,7 @@ pub fn said(outcome: Outcome) -> String {
         Outcome::Unavailable { message, .. } => message,
         Outcome::Refused { code, .. } => format!("refused: {code}"),
         Outcome::Unknown => "unknown".to_owned(),
+        Outcome::Rejected { code, message, data, .. } => format!("{code} {message} {}", data.unwrap_or_default()),
         _ => "something else".to_owned(),
     }
 }

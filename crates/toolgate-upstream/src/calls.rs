@@ -1,0 +1,215 @@
+//! The calls under way on one connection, and which of them a server means.
+//!
+//! INVARIANT: what a server says without a word about which call it means goes to a call only where it can be no other's.
+//! Shown to the wrong client, it would be another caller's data.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+use toolgate_spine::{Asking, Client};
+
+use crate::{
+    UpstreamConfig,
+    counts::Counts,
+    fault::shortened,
+    message::{self, Request},
+    questions::{Turn, refusal},
+    scan,
+};
+
+/// Calls given up that are remembered one by one; after more, none is certain any longer.
+const GIVEN_UP: usize = 4096;
+
+pub(crate) struct Calls {
+    counts: Arc<Counts>,
+    pub(crate) allowed: Vec<Asking>,
+    under_way: Mutex<UnderWay>,
+}
+
+#[derive(Default)]
+struct UnderWay {
+    open: HashMap<u64, Arc<Turn>>,
+    /// Nobody waits for these, but the server may still be at them.
+    given_up: HashSet<u64>,
+}
+
+/// Where something was said, and so which call it is about.
+pub(crate) enum Whose<'a> {
+    /// On the stream of this call.
+    Of(&'a Arc<Turn>),
+    /// Where all calls share one stream.
+    Unsaid,
+    /// On the stream of a request of our own.
+    Nobodys,
+}
+
+/// A call under way. Dropped before its answer, it is given up.
+pub(crate) struct Under {
+    calls: Arc<Calls>,
+    pub(crate) turn: Arc<Turn>,
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        self.calls.gave_up(self.turn.id);
+    }
+}
+
+impl Calls {
+    pub(crate) fn new(config: &UpstreamConfig, counts: Arc<Counts>) -> Arc<Self> {
+        let allowed = Asking::ALL.into_iter().filter(|asking| config.ask.contains(asking)).collect();
+        Arc::new(Self { counts, allowed, under_way: Mutex::default() })
+    }
+
+    /// `may_ask`: in the newer era a server asks in its answers alone.
+    pub(crate) fn begin(self: &Arc<Self>, id: u64, client: &Client, may_ask: bool) -> Under {
+        let allowed = if may_ask { self.allowed.clone() } else { Vec::new() };
+        let turn = Arc::new(Turn::new(id, client.clone(), allowed));
+        self.under_way().open.insert(id, Arc::clone(&turn));
+        Under { calls: Arc::clone(self), turn }
+    }
+
+    /// The server is done with it, or never got it.
+    pub(crate) fn over(&self, id: u64) {
+        let turn = {
+            let mut under_way = self.under_way();
+            if under_way.given_up.len() < GIVEN_UP {
+                under_way.given_up.remove(&id);
+            }
+            under_way.open.remove(&id)
+        };
+        if let Some(turn) = turn {
+            turn.close();
+        }
+    }
+
+    fn gave_up(&self, id: u64) {
+        let turn = {
+            let mut under_way = self.under_way();
+            let turn = under_way.open.remove(&id);
+            if turn.is_some() && under_way.given_up.len() < GIVEN_UP {
+                under_way.given_up.insert(id);
+            }
+            turn
+        };
+        if let Some(turn) = turn {
+            turn.close();
+        }
+    }
+
+    fn turn(&self, whose: &Whose<'_>) -> Option<Arc<Turn>> {
+        match whose {
+            Whose::Of(turn) => Some(Arc::clone(turn)),
+            Whose::Nobodys => None,
+            Whose::Unsaid => {
+                let under_way = self.under_way();
+                let mut open = under_way.open.values();
+                let only = open.next().filter(|_| under_way.given_up.is_empty());
+                only.filter(|_| open.next().is_none()).cloned()
+            }
+        }
+    }
+
+    /// A request of the server. What is not put to a client is answered at once, with what comes back.
+    pub(crate) fn asked<F>(
+        &self,
+        whose: &Whose<'_>,
+        request: &Request<'_>,
+        send: impl FnOnce(Bytes) -> F + Send + 'static,
+    ) -> Option<Bytes>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        if request.method == "ping" {
+            return Some(message::answer(request.id, "{}"));
+        }
+        let asking = Asking::of_method(&request.method).filter(|asking| self.allowed.contains(asking));
+        let Some(asking) = asking else {
+            return Some(message::error(request.id, &refusal(-32601, "this client offers no such method")));
+        };
+        let Some(turn) = self.turn(whose) else {
+            self.counts.homeless(&request.method);
+            let why = "it is not certain which call this belongs to; ask on the stream of the call, or run one call at a time";
+            return Some(message::error(request.id, &refusal(-32600, why)));
+        };
+        turn.put(request, asking, send).err().map(|fault| message::error(request.id, &fault))
+    }
+
+    /// A notification of the server.
+    pub(crate) fn told(&self, whose: &Whose<'_>, method: &str, params: Option<&RawValue>) {
+        self.counts.notified(method);
+        match (method, params) {
+            ("notifications/progress", params) => {
+                if let Some((id, note)) = message::progress(params)
+                    && let Some(turn) = self.under_way().open.get(&id)
+                {
+                    turn.client.report(note);
+                }
+            }
+            ("notifications/message", Some(params)) => match (self.turn(whose), message::level(params)) {
+                (Some(turn), Some(level)) => turn.client.log(level, params),
+                _ => {
+                    let text = shortened(params.get(), 500);
+                    tracing::debug!(target: "toolgate::upstream", upstream = self.counts.upstream, "{text}");
+                }
+            },
+            ("notifications/cancelled", Some(params)) => {
+                if let Some(id) = scan::member(params.get(), "requestId") {
+                    self.under_way().open.values().for_each(|turn| turn.withdraw(id));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, UnderWay> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Transport;
+
+    fn calls() -> Arc<Calls> {
+        let transport = Transport::Http { url: String::new(), headers: Vec::new() };
+        Calls::new(&UpstreamConfig::new("x", transport), Arc::default())
+    }
+
+    #[test]
+    fn only_a_call_that_is_certainly_meant_is_found() {
+        let calls = calls();
+        let only = || calls.turn(&Whose::Unsaid).map(|turn| turn.id);
+        assert_eq!(only(), None);
+        let one = calls.begin(1, &Client::default(), true);
+        assert_eq!(only(), Some(1));
+        let two = calls.begin(2, &Client::default(), true);
+        assert_eq!(only(), None, "it may be either's");
+        calls.over(2);
+        drop(two);
+        assert_eq!(only(), Some(1));
+        assert!(calls.turn(&Whose::Nobodys).is_none());
+        drop(one);
+        let three = calls.begin(3, &Client::default(), true);
+        assert_eq!(only(), None, "the server may still be at the call that was given up");
+        assert_eq!(calls.turn(&Whose::Of(&three.turn)).map(|turn| turn.id), Some(3));
+        calls.over(1);
+        assert_eq!(only(), Some(3), "its late answer came");
+    }
+
+    #[test]
+    fn too_many_calls_given_up_leave_nothing_certain() {
+        let calls = calls();
+        for id in 0..=GIVEN_UP as u64 {
+            drop(calls.begin(id, &Client::default(), true));
+        }
+        (0..=GIVEN_UP as u64).for_each(|id| calls.over(id));
+        let _one = calls.begin(9999, &Client::default(), true);
+        assert!(calls.turn(&Whose::Unsaid).is_none());
+    }
+}
