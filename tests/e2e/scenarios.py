@@ -8,8 +8,8 @@ EXTENSIONS = "tasks-"
 
 # What Toolgate passes on. A scenario is run once everything it needs is here: beside a server of the suite's own era,
 # and before one of the other.
-PASSED_ON = {"tools"}
-PASSED_ON_ACROSS_ERAS = {"tools"}
+PASSED_ON = {"tools", "prompts", "resources", "completion", "logging", "subscribing", "asking"}
+PASSED_ON_ACROSS_ERAS = PASSED_ON
 
 # In both revisions.
 SHARED = {

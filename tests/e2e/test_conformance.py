@@ -28,7 +28,7 @@ ERAS = ["modern", "legacy"]
 TRANSPORTS = ["child", "http"]
 LISTENING_WITHIN_SECONDS = 10
 # Whether the configuration has facts for prompts and resources yet.
-FACTS_BEYOND_TOOLS = False
+FACTS_BEYOND_TOOLS = True
 
 Findings = Callable[[str, str, str], suite.Findings]
 

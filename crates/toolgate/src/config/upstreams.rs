@@ -8,6 +8,7 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use toolgate_spine::Asking;
 
 /// One MCP server: either `command` or `url`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,16 @@ pub enum Question {
     Elicitation,
     Sampling,
     Roots,
+}
+
+impl Question {
+    pub const fn asking(self) -> Asking {
+        match self {
+            Self::Elicitation => Asking::Elicitation,
+            Self::Sampling => Asking::Sampling,
+            Self::Roots => Asking::Roots,
+        }
+    }
 }
 
 /// A value, or where it is read from: secrets need not stand in the configuration.

@@ -163,6 +163,8 @@ impl Work<'_> {
             headers: given(self, "headers", !is_command)?,
             include: Vec::new(),
             exclude: list("disabledTools")?,
+            addresses: Vec::new(),
+            ask: None,
             timeout_ms: None,
             concurrency: None,
             enabled: switch(fields, "enabled", true)? && !switch(fields, "disabled", false)?,
