@@ -9,7 +9,9 @@ use std::{
 };
 
 use bytes::Bytes;
+use serde::Deserialize;
 use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 use toolgate_spine::{Asking, Client};
 
 use crate::{
@@ -28,6 +30,15 @@ pub(crate) struct Calls {
     counts: Arc<Counts>,
     pub(crate) allowed: Vec<Asking>,
     under_way: Mutex<UnderWay>,
+    /// Streams of the newer era that the server has not acknowledged yet.
+    opening: Mutex<HashMap<u64, oneshot::Sender<Honoured>>>,
+}
+
+/// What a server agreed to tell on a stream.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Honoured {
+    #[serde(default, rename = "resourceSubscriptions")]
+    pub(crate) resources: Vec<String>,
 }
 
 #[derive(Default)]
@@ -62,7 +73,7 @@ impl Drop for Under {
 impl Calls {
     pub(crate) fn new(config: &UpstreamConfig, counts: Arc<Counts>) -> Arc<Self> {
         let allowed = Asking::ALL.into_iter().filter(|asking| config.ask.contains(asking)).collect();
-        Arc::new(Self { counts, allowed, under_way: Mutex::default() })
+        Arc::new(Self { counts, allowed, under_way: Mutex::default(), opening: Mutex::default() })
     }
 
     /// `may_ask`: in the newer era a server asks in its answers alone.
@@ -98,6 +109,25 @@ impl Calls {
         };
         if let Some(turn) = turn {
             turn.close();
+        }
+    }
+
+    /// What the server says of the stream that this request opens.
+    pub(crate) fn opens(&self, id: u64) -> oneshot::Receiver<Honoured> {
+        let (tell, told) = oneshot::channel();
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        opening.retain(|_, tell| !tell.is_closed());
+        opening.insert(id, tell);
+        told
+    }
+
+    fn acknowledged(&self, params: &RawValue) {
+        let meta = scan::member(params.get(), "_meta");
+        let id = meta.and_then(|meta| scan::member(meta, "io.modelcontextprotocol/subscriptionId")?.parse().ok());
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tell) = id.and_then(|id: u64| opening.remove(&id)) {
+            let honoured = scan::member(params.get(), "notifications").and_then(|text| serde_json::from_str(text).ok());
+            let _ = tell.send(honoured.unwrap_or_default());
         }
     }
 
@@ -162,6 +192,13 @@ impl Calls {
                     self.under_way().open.values().for_each(|turn| turn.withdraw(id));
                 }
             }
+            ("notifications/resources/updated", Some(params)) => {
+                let uri = scan::member(params.get(), "uri").map(serde_json::from_str::<String>);
+                if let Some(Ok(uri)) = uri {
+                    self.counts.watches.updated(&uri);
+                }
+            }
+            ("notifications/subscriptions/acknowledged", Some(params)) => self.acknowledged(params),
             _ => {}
         }
     }

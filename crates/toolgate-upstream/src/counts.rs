@@ -1,10 +1,10 @@
-//! What was seen of an upstream, counted; and the wish for new lists.
+//! What was seen of an upstream, counted; the wish for new lists; and who waits for changes of a resource.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::{fault::shortened, listed::Listed};
+use crate::{fault::shortened, listed::Listed, watching::Watches};
 
 #[derive(Default)]
 pub(crate) struct Counts {
@@ -17,6 +17,7 @@ pub(crate) struct Counts {
     wish: Notify,
     /// A question of it found no call; that is said once.
     homeless: AtomicBool,
+    pub(crate) watches: Watches,
 }
 
 impl Counts {

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use toolgate_spine::LogLevel;
 
 use crate::{
@@ -26,9 +27,16 @@ pub(crate) struct Live {
     capabilities: Capabilities,
     /// The least urgent log message it was asked for, in the older era.
     pub(crate) log_level: tokio::sync::Mutex<Option<LogLevel>>,
+    /// Cancelled when the connection is over.
+    pub(crate) gone: CancellationToken,
 }
 
 impl Live {
+    pub(crate) async fn close(&self) {
+        self.gone.cancel();
+        self.link.close(&self.era).await;
+    }
+
     pub(crate) fn offers(&self, capability: &str) -> bool {
         self.capabilities.get(capability).is_some_and(Value::is_object)
     }
@@ -62,7 +70,7 @@ pub(crate) async fn open(config: &UpstreamConfig, counts: &Arc<Counts>) -> Resul
         Transport::Http { .. } => Link::Http(HttpLink::new(config, Arc::clone(counts))?),
     };
     let (era, capabilities) = greet(&link, config.patience.probe).await?;
-    Ok(Live { link, era, capabilities, log_level: tokio::sync::Mutex::default() })
+    Ok(Live { link, era, capabilities, log_level: tokio::sync::Mutex::default(), gone: CancellationToken::new() })
 }
 
 async fn greet(link: &Link, patience: Duration) -> Result<(Era, Capabilities), Fault> {

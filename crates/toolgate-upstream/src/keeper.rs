@@ -24,7 +24,7 @@ pub(crate) async fn keep(inner: Arc<Inner>, stop: CancellationToken) {
     let _ = stop.run_until_cancelled(connect_for_ever(&inner, &stop)).await;
     inner.state.send_replace(State::Stopped);
     if let Some(live) = inner.live.swap(None) {
-        live.link.close(&live.era).await;
+        live.close().await;
     }
 }
 
@@ -38,7 +38,7 @@ async fn connect_for_ever(inner: &Inner, stop: &CancellationToken) {
                 let why = tend(inner, &live).await;
                 inner.state.send_replace(State::Down(Fault::Down { why: why.clone() }));
                 inner.live.store(None);
-                live.link.close(&live.era).await;
+                live.close().await;
                 if since.elapsed() >= patience.reconnect.1 {
                     backoff.reset();
                 }

@@ -29,6 +29,7 @@ mod result;
 mod scan;
 mod source;
 mod upstream;
+mod watching;
 
 pub use config::{Patience, SecretText, Transport, UpstreamConfig};
 pub use definition::Definition;

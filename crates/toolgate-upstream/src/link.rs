@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use tokio::sync::oneshot;
 use toolgate_spine::Client;
 
 use crate::{
-    calls::Calls,
+    calls::{Calls, Honoured},
     child::ChildLink,
     era::{Era, Told},
     fault::Fault,
@@ -93,24 +94,34 @@ impl Link {
     /// Hears what is `wanted` (members of a filter) until there is nothing more to hear. In the older era everything that
     /// belongs to no request comes on one stream.
     pub(crate) async fn listen(&self, era: &Era, wanted: &str) -> Result<(), Fault> {
-        const METHOD: &str = "subscriptions/listen";
-        let (meta, filter) = (era.meta(&Told::default()), format!("\"notifications\":{{{wanted}}}"));
-        let body = |id: u64| message::request(id, METHOD, &[&filter, &meta]);
         match (self, era) {
-            (Self::Child(link), Era::Modern) => {
-                // its answer only comes when it ends
-                let id = link.next_id();
-                link.request(id, body(id), None).await.map(drop)
-            }
+            (_, Era::Modern) => self.subscribe(era, wanted).0.await,
             // an older child just tells
             (Self::Child(_), Era::Legacy(_)) => std::future::pending().await,
-            (Self::Http(link), era) => {
-                let modern = *era == Era::Modern;
-                let mirrored = if modern { mirror::headers(METHOD, None, &[], "") } else { Vec::new() };
-                let head = Head { era: Some(era.clone()), mirrored };
-                link.listen(modern.then(|| body(link.next_id())), head).await
+            (Self::Http(link), Era::Legacy(_)) => {
+                link.listen(None, Head { era: Some(era.clone()), ..Head::default() }).await
             }
         }
+    }
+
+    /// A stream of the newer era, and what the server agrees to tell on it.
+    pub(crate) fn subscribe(
+        &self,
+        era: &Era,
+        wanted: &str,
+    ) -> (impl Future<Output = Result<(), Fault>> + Send, oneshot::Receiver<Honoured>) {
+        const METHOD: &str = "subscriptions/listen";
+        let (id, filter) = (self.next_id(), format!("\"notifications\":{{{wanted}}}"));
+        let body = message::request(id, METHOD, &[&filter, &era.meta(&Told::default())]);
+        let head = Head { era: Some(era.clone()), mirrored: mirror::headers(METHOD, None, &[], "") };
+        let stream = async move {
+            match self {
+                // its answer only comes when it ends
+                Self::Child(link) => link.request(id, body, None).await.map(drop),
+                Self::Http(link) => link.listen(Some(body), head).await,
+            }
+        };
+        (stream, self.calls().opens(id))
     }
 
     /// Waits until the connection is gone, and says why. Over HTTP only a session can go.

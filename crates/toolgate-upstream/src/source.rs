@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 use toolgate_core::Facts;
-use toolgate_spine::{Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
+use toolgate_spine::{Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource, Watch};
 
 use crate::{Upstream, listed::Listed};
 
@@ -36,5 +36,9 @@ impl ToolSource for Upstream {
 
     async fn complete(&self, call: Recorded, params: &RawValue) -> Result<ToolAnswer, SourceFault> {
         self.inner.complete(&call, params).await
+    }
+
+    async fn watch(&self, call: Recorded) -> Result<Watch, SourceFault> {
+        self.inner.watch(call.asked()).await
     }
 }

@@ -12,4 +12,5 @@ mod misbehaviour;
 mod offers;
 mod random;
 mod site;
+mod watching;
 mod web;
