@@ -165,12 +165,17 @@ impl Client {
         self.0.as_ref().is_some_and(|inner| declares(&inner.line.capabilities, asking))
     }
 
+    /// The call wanted to ask what the client did not declare, or not in this way.
+    pub fn lacks(&self, asking: Asking) {
+        if let Some(inner) = &self.0 {
+            let _ = inner.line.said.try_send(Said::Lacks(asking));
+        }
+    }
+
     /// Asks, and waits for the answer.
     pub async fn ask(&self, asking: Asking, params: Box<RawValue>) -> Result<Box<RawValue>, ClientFault> {
         let Some(inner) = self.0.as_ref().filter(|_| self.can(asking)) else {
-            if let Some(inner) = &self.0 {
-                let _ = inner.line.said.try_send(Said::Lacks(asking));
-            }
+            self.lacks(asking);
             let message = format!("the client of this call does not offer {}", asking.capability());
             return Err(ClientFault { code: -32601, message, data: None });
         };

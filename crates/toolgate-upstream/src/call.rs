@@ -21,7 +21,6 @@ use crate::{
 impl Inner {
     /// Calls the tool, gets the prompt or reads the resource.
     pub(crate) async fn run(&self, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
-        let kind = call.tool().kind;
         let (live, answer) = match self.connected().await {
             Ok(live) => {
                 let answer = self.fetch(&live, call).await;
@@ -30,7 +29,7 @@ impl Inner {
             Err(fault) => (None, Err(fault)),
         };
         let asks_back = live.is_some_and(|live| live.era == Era::Modern);
-        self.concluded(kind, answer, asks_back.then(|| call.client()))
+        self.concluded(answer, asks_back.then(|| call.client()))
     }
 
     async fn fetch(&self, live: &Live, call: &Recorded) -> Result<Bytes, Fault> {
@@ -77,7 +76,7 @@ impl Inner {
         };
         let live = match self.connected().await {
             Ok(live) => live,
-            Err(fault) => return self.concluded(call.tool().kind, Err(fault), None),
+            Err(fault) => return self.concluded(Err(fault), None),
         };
         // the oldest version had completions and no word for them
         let unsaid = LEGACY.last().is_some_and(|oldest| live.era.version() == *oldest);
@@ -96,7 +95,7 @@ impl Inner {
             ..Ask::default()
         };
         let answer = self.exchange(&live, ask, call.client()).await;
-        self.concluded(call.tool().kind, answer, None)
+        self.concluded(answer, None)
     }
 
     pub(crate) fn unsupported(&self, what: &str) -> SourceFault {
@@ -154,7 +153,8 @@ impl Inner {
 fn resumed(live: &Live, call: &Recorded) -> Result<(String, String), Fault> {
     let Some(resumed) = call.resumed() else { return Ok(Default::default()) };
     if live.era != Era::Modern {
-        return Err(Fault::StaleAnswers);
+        // it asks while a call runs, so that nothing it asked comes back this way
+        return if resumed.state.is_some() { Err(Fault::StaleAnswers) } else { Ok(Default::default()) };
     }
     let responses = resumed.responses.as_ref().map(|responses| format!("\"inputResponses\":{responses}"));
     let state = resumed.state.as_ref().map(|state| format!("\"requestState\":{}", message::string(state)));

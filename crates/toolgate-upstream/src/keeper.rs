@@ -68,7 +68,6 @@ async fn connect(inner: &Inner) -> Result<Arc<Live>, Fault> {
         fresh(inner, &live, Listed::Templates, soon),
     );
     inner.connections.fetch_add(1, Ordering::Relaxed);
-    inner.has_more.store(live.offers("prompts") || live.offers("resources"), Ordering::Relaxed);
     publish(inner, [Some((Listed::Tools, tools)), prompts, resources, templates]);
     inner.live.store(Some(Arc::clone(&live)));
     inner.state.send_replace(State::Up);

@@ -45,7 +45,12 @@ impl Turn {
         F: Future<Output = ()> + Send + 'static,
     {
         let params = request.params.map_or_else(nothing, RawValue::to_owned);
-        admitted(&self.client, &self.allowed, asking, params.get())?;
+        if let Err(fault) = admitted(&self.client, &self.allowed, asking, params.get()) {
+            if self.allowed.contains(&asking) {
+                self.client.lacks(asking);
+            }
+            return Err(fault);
+        }
         let mut open = self.open();
         let Some(questions) = open.as_mut() else { return Err(refusal(-32600, "the call it belongs to is over")) };
         if request.id.len() > ID_BYTES || questions.contains_key(request.id) {

@@ -3,19 +3,14 @@
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolgate_core::Kind;
 use toolgate_spine::{Asking, Client, InputRequired, SourceFault, ToolAnswer};
 
-use crate::{Fault, fault::shortened, message, questions, scan, upstream::Inner};
-
-/// Refusals that tell a client what to do, so that it must see them as they are: a capability it lacks, an address to open.
-const FOR_CLIENTS: [i64; 2] = [-32021, -32042];
+use crate::{Fault, fault::shortened, questions, scan, upstream::Inner};
 
 impl Inner {
     /// `asked`: the client that the upstream may ask for more input, in its answer.
     pub(crate) fn concluded(
         &self,
-        kind: Kind,
         answer: Result<Bytes, Fault>,
         asked: Option<&Client>,
     ) -> Result<ToolAnswer, SourceFault> {
@@ -24,10 +19,8 @@ impl Inner {
         match answer {
             Ok(result) if result.len() > most => Err(unavailable(&Fault::TooLarge { most })),
             Ok(result) => self.passed_on(result, asked).map_err(|fault| unavailable(&fault))?,
-            Err(Fault::Refused { code, message, data }) if kind != Kind::Tool || FOR_CLIENTS.contains(&code) => {
-                Err(SourceFault::Rejected { code, message, data })
-            }
-            Err(Fault::Refused { code, message, .. }) => Ok(self.refused(code, &message)),
+            // an error of its own reaches the client as it came: some tell the client what to do
+            Err(Fault::Refused { code, message, data }) => Err(SourceFault::Rejected { code, message, data }),
             Err(Fault::TooLarge { .. }) => Err(unavailable(&Fault::TooLarge { most })),
             Err(fault) => Err(unavailable(&fault)),
         }
@@ -84,16 +77,5 @@ impl Inner {
                 .map_err(|fault| Fault::MayNotAsk { what: asking.capability(), why: fault.message })?;
         }
         Ok(InputRequired { requests: requests.map(str::to_owned), state })
-    }
-
-    /// A refusal is a result that models read. Whose it is stands in `_meta`.
-    fn refused(&self, code: i64, message: &str) -> ToolAnswer {
-        let (text, upstream) = (message::string(message), message::string(&self.config.name));
-        ToolAnswer::raw(
-            format!(
-                "{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true,\"_meta\":{{\"toolgate/upstream\":{upstream},\"toolgate/code\":{code}}}}}"
-            )
-            .into(),
-        )
     }
 }

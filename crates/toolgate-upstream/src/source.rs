@@ -1,7 +1,5 @@
 //! An upstream as a source of tools, prompts and resources.
 
-use std::sync::atomic::Ordering;
-
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 use toolgate_core::Facts;
@@ -31,7 +29,7 @@ impl ToolSource for Upstream {
 
     /// As it last said of itself; kept while it is away.
     fn has_more(&self) -> bool {
-        self.inner.has_more.load(Ordering::Relaxed)
+        true
     }
 
     async fn complete(&self, call: Recorded, params: &RawValue) -> Result<ToolAnswer, SourceFault> {

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -33,7 +33,6 @@ pub(crate) struct Inner {
     pub(crate) live: ArcSwapOption<Live>,
     pub(crate) offers: Offers,
     /// It has prompts or resources.
-    pub(crate) has_more: AtomicBool,
     pub(crate) changes: watch::Sender<u64>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) counts: Arc<Counts>,
@@ -77,7 +76,6 @@ impl Upstream {
         let inner = Arc::new(Inner {
             live: ArcSwapOption::empty(),
             offers: Offers::default(),
-            has_more: AtomicBool::new(false),
             changes: watch::Sender::new(0),
             state: watch::Sender::new(State::Starting),
             counts: Arc::new(Counts::of(&config.name)),

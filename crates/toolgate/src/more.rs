@@ -83,10 +83,9 @@ fn facts(config: &Config, kind: Kind, name: &str) -> Result<Facts, RaiseProblem>
     about.sort_by_key(|(pattern, _)| Pattern::glob(pattern).plain());
     let mut facts = Facts { effect: Effect::Read, ..Facts::default() };
     for (pattern, wanted) in about {
-        wanted.apply(&mut facts).map_err(|fault| RaiseProblem::BadFact {
-            tool: format!("[{place}.\"{pattern}\"]"),
-            fault,
-        })?;
+        wanted
+            .apply(&mut facts)
+            .map_err(|fault| RaiseProblem::BadFact { tool: format!("[{place}.\"{pattern}\"]"), fault })?;
     }
     Ok(facts)
 }

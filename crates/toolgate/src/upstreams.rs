@@ -273,7 +273,10 @@ fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamCo
         include: upstream.include.clone(),
         exclude: upstream.exclude.clone(),
         timeout_ms: upstream.timeout_ms.unwrap_or(config.limits.timeout_ms),
-        ask: upstream.ask.as_ref().map_or(defaults.ask, |asked| asked.iter().map(|question| question.asking()).collect()),
+        ask: upstream
+            .ask
+            .as_ref()
+            .map_or(defaults.ask, |asked| asked.iter().map(|question| question.asking()).collect()),
         concurrency: upstream.concurrency.and_then(|most| usize::try_from(most).ok()).unwrap_or(defaults.concurrency),
         ..defaults
     })

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use toolgate_core::tool::{Effect, Permission};
-use toolgate_spine::{Client, Line, Said, ToolSource};
+use toolgate_spine::{Client, Line, Outcome, Said, ToolSource};
 
 use crate::site::{KINDS, Site, Way, ask, said, within};
 
@@ -69,13 +69,15 @@ async fn progress_reaches_the_caller() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_result_that_says_whose_it_is() {
+async fn a_refusal_reaches_the_caller_as_it_came() {
     for (way, era) in KINDS {
         let site = Site::new(way, era, &[]).await;
-        let result: Value = serde_json::from_str(&site.call("refuse").await).unwrap();
-        let text = json!([{"type": "text", "text": "no such thing as that"}]);
-        let meta = json!({"toolgate/upstream": "fix", "toolgate/code": -32602});
-        assert_eq!(result, json!({"content": text, "isError": true, "_meta": meta}), "{way:?} {era}");
+        match site.outcome("refuse", "{}", Client::default()).await {
+            Outcome::Rejected { code, message, .. } => {
+                assert_eq!((code, message.as_str()), (-32602, "no such thing as that"), "{way:?} {era}");
+            }
+            other => panic!("{other:?}"),
+        }
         site.upstream.stop().await;
     }
 }

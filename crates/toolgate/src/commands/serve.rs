@@ -64,7 +64,8 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
     let Open { spine, store, upstreams, loaded, .. } = open;
-    let keeping = Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers: Newcomers::of(accept_new, true) });
+    let keeping =
+        Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers: Newcomers::of(accept_new, true) });
     let shutdown = async {
         asked_to_stop().await;
         tracing::info!("stopping: calls under way may finish");
