@@ -1,6 +1,6 @@
 //! Streams that stay open: told of a change only when it is a change of this caller's own list.
 
-use std::{future, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::{
     message::Message,
     refusal::Refusal,
     session::Session,
-    watches::Watches,
+    watches::{self, Watches},
     wire::{Ask, Inner},
 };
 
@@ -114,7 +114,8 @@ impl Listener {
         let has_more = inner.spine.has_more();
         filter.prompts_list_changed &= has_more;
         filter.resources_list_changed &= has_more;
-        for uri in std::mem::take(&mut filter.resource_subscriptions) {
+        let wanted: BTreeSet<String> = std::mem::take(&mut filter.resource_subscriptions).into_iter().collect();
+        for uri in wanted.into_iter().take(watches::MOST) {
             let call = Call::of(Kind::Resource, &uri, None, ask.lang);
             if let Ok(watch) = inner.spine.watch(&ask.identified.caller, call).await
                 && watches.add(&uri, watch)
@@ -156,6 +157,8 @@ struct Open {
     listener: Listener,
     /// Of the lists this client was last told about.
     digests: Digests,
+    /// Resources that changed and that this client was not told of yet.
+    updated: BTreeSet<String>,
     revisions: watch::Receiver<u64>,
     framing: Framing,
     out: mpsc::Sender<Bytes>,
@@ -166,7 +169,8 @@ impl Open {
         // Watched before looked at, so that a change in between is not missed.
         let mut revisions = listener.inner.spine.revisions();
         revisions.mark_unchanged();
-        let mut open = Self { listener, digests: Digests::default(), revisions, framing, out };
+        let mut open =
+            Self { listener, digests: Digests::default(), updated: BTreeSet::new(), revisions, framing, out };
         open.digests = open.current(identified);
         open
     }
@@ -187,15 +191,8 @@ impl Open {
                         return self.farewell().await;
                     }
                 }
-                uris = self.listener.watches.updated() => {
-                    for uri in uris {
-                        let uri = serde_json::to_string(&uri).unwrap_or_default();
-                        if !self.notify("notifications/resources/updated", &format!("\"uri\":{uri}")).await {
-                            return;
-                        }
-                    }
-                    continue;
-                }
+                // Told below, once it is certain that the caller may still read them.
+                uris = self.listener.watches.updated() => self.updated.extend(uris),
                 // Looked at again here too: a credential that runs out changes no revision.
                 _ = keep_alive.tick() => {
                     if self.framing == Framing::Events && self.out.send(framing::KEEP_ALIVE).await.is_err() {
@@ -233,7 +230,18 @@ impl Open {
                 return false;
             }
         }
-        goes_on
+        goes_on && self.tell_of_updates().await
+    }
+
+    async fn tell_of_updates(&mut self) -> bool {
+        let watched = self.listener.watches.uris();
+        for uri in std::mem::take(&mut self.updated).iter().filter(|uri| watched.contains(*uri)) {
+            let uri = serde_json::to_string(uri).unwrap_or_default();
+            if !self.notify("notifications/resources/updated", &format!("\"uri\":{uri}")).await {
+                return false;
+            }
+        }
+        true
     }
 
     /// Who may no longer read a resource no longer hears of it.

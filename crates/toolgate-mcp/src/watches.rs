@@ -56,10 +56,15 @@ impl Watches {
 
     pub(crate) fn remove(&self, uri: &str) {
         lock(&self.held).remove(uri);
+        lock(&self.updated.uris).remove(uri);
     }
 
-    pub(crate) fn uris(&self) -> Vec<String> {
+    pub(crate) fn uris(&self) -> BTreeSet<String> {
         lock(&self.held).keys().cloned().collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.held).is_empty()
     }
 
     /// Waits for changes and takes them, each resource once however often it changed.

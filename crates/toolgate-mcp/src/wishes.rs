@@ -13,6 +13,9 @@ use crate::{session::SessionId, watches::Watches, wire};
 /// Sessions whose wishes are kept.
 const MOST: usize = 10_000;
 
+/// What a session is told where it has not said: nothing that is only of use to whoever debugs the server.
+const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
+
 #[derive(Default)]
 pub(crate) struct Wishes(Mutex<HashMap<SessionId, Wish>>);
 
@@ -22,10 +25,16 @@ struct Wish {
     expires: u64,
 }
 
+impl Wish {
+    /// Nothing would be lost with it: every stream of a session leaves one behind.
+    fn is_idle(&self) -> bool {
+        self.level == DEFAULT_LEVEL && self.watches.is_empty() && Arc::strong_count(&self.watches) == 1
+    }
+}
+
 impl Wishes {
-    /// What a session is told where it has not said: nothing that is only of use to whoever debugs the server.
     pub(crate) fn level(&self, session: &SessionId) -> LogLevel {
-        self.all().get(session).map_or(LogLevel::Info, |wish| wish.level)
+        self.all().get(session).map_or(DEFAULT_LEVEL, |wish| wish.level)
     }
 
     /// False where too many sessions have wishes.
@@ -46,17 +55,58 @@ impl Wishes {
         let mut all = self.all();
         if all.len() >= MOST && !all.contains_key(&session) {
             let now = wire::now();
-            all.retain(|_, wish| now < wish.expires);
+            all.retain(|_, wish| now < wish.expires && !wish.is_idle());
             if all.len() >= MOST {
                 return None;
             }
         }
         let wish =
-            all.entry(session).or_insert_with(|| Wish { level: LogLevel::Info, watches: Arc::default(), expires });
+            all.entry(session).or_insert_with(|| Wish { level: DEFAULT_LEVEL, watches: Arc::default(), expires });
         Some(change(wish))
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Wish>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(number: usize) -> SessionId {
+        let mut id = SessionId::default();
+        for (slot, byte) in id.iter_mut().zip(number.to_be_bytes()) {
+            *slot = byte;
+        }
+        id
+    }
+
+    #[test]
+    fn streams_without_wishes_leave_room_for_sessions_that_have_some() {
+        let wishes = Wishes::default();
+        let open = wishes.watches(session(0), u64::MAX).unwrap();
+        assert!(wishes.set_level(session(1), u64::MAX, LogLevel::Error));
+        for number in 2..MOST {
+            wishes.watches(session(number), u64::MAX).unwrap();
+        }
+        assert!(wishes.set_level(session(MOST), u64::MAX, LogLevel::Debug));
+        assert_eq!(wishes.level(&session(1)), LogLevel::Error, "what was wished is kept");
+        let again = wishes.watches(session(0), u64::MAX).unwrap();
+        assert!(Arc::ptr_eq(&open, &again), "what an open stream looks at is kept");
+        assert_eq!(wishes.all().len(), 3);
+    }
+
+    #[test]
+    fn where_too_many_sessions_have_wishes_no_more_are_taken_until_some_run_out() {
+        let wishes = Wishes::default();
+        assert!(wishes.set_level(session(0), wire::now(), LogLevel::Error));
+        for number in 1..MOST {
+            assert!(wishes.set_level(session(number), u64::MAX, LogLevel::Error));
+        }
+        assert!(wishes.set_level(session(MOST), u64::MAX, LogLevel::Error), "the one that ran out made room");
+        assert!(!wishes.set_level(session(MOST + 1), u64::MAX, LogLevel::Error));
+        wishes.forget(&session(3));
+        assert!(wishes.set_level(session(MOST + 1), u64::MAX, LogLevel::Error));
     }
 }
