@@ -8,7 +8,7 @@ use toolgate_core::Kind;
 use toolgate_spine::{LogLevel, Resumed};
 
 use crate::{
-    conversation,
+    conversation::{self, Hears},
     json::text,
     message::Message,
     mirror, notes,
@@ -16,7 +16,7 @@ use crate::{
     refusal::{Refusal, code},
     render::Asked,
     reply::Reply,
-    running::{Ear, OwnedCall, Running},
+    running::{self, Ear, OwnedCall, Running},
     state::State,
     wire::{self, Ask, Inner, Transport},
 };
@@ -39,7 +39,7 @@ pub(crate) fn name<'a>(message: &Message<'a>, kind: Kind) -> Result<Cow<'a, str>
 pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>, kind: Kind) -> Result<Reply, Refusal> {
     let params = &ask.message.params;
     let call = read(inner, &ask, kind)?;
-    let token = notes::token(params)?;
+    let hears = Hears { token: notes::token(params)?, log: log_level(inner, &ask)? };
     let asked = inner.asked(&ask, call);
     let resumed = match resumed(&asked, &ask)? {
         Came::Back(mut parked) => {
@@ -47,26 +47,31 @@ pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>, kind: Kind) -> Resu
             if !parked.questions.is_empty() {
                 return asked.park(*parked).map(Reply::json);
             }
-            return converse(asked, parked.running, token, &ask).await;
+            return converse(asked, parked.running, hears, &ask).await;
         }
         Came::Again(resumed) => Some(resumed),
         Came::First => None,
     };
     let ear = Ear {
-        wants_progress: token.is_some(),
-        log: log_level(inner, &ask)?,
-        capabilities: asked.capabilities.clone(),
+        wants_progress: hears.token.is_some(),
+        log: hears.log,
+        capabilities: if can_be_asked(&ask) { asked.capabilities.clone() } else { running::empty() },
         asked_while_running: !ask.version.is_modern(),
     };
     let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);
-    converse(asked, running, token, &ask).await
+    converse(asked, running, hears, &ask).await
 }
 
-async fn converse(asked: Asked, running: Running, token: Option<&str>, ask: &Ask<'_>) -> Result<Reply, Refusal> {
+/// A client of the older era is asked on the stream of its call; without one there is nowhere to ask.
+fn can_be_asked(ask: &Ask<'_>) -> bool {
+    ask.version.is_modern() || !matches!(ask.transport, Transport::Http { events: false, .. })
+}
+
+async fn converse(asked: Asked, running: Running, hears: Hears<'_>, ask: &Ask<'_>) -> Result<Reply, Refusal> {
     match ask.transport {
-        Transport::Http { events: true, .. } => conversation::with_events(asked, running, token).await,
+        Transport::Http { events: true, .. } => conversation::with_events(asked, running, hears).await,
         Transport::Http { .. } => conversation::plain(asked, running).await,
-        Transport::Stdio { out } => conversation::with_lines(asked, running, token, out).await,
+        Transport::Stdio { out } => conversation::with_lines(asked, running, hears, out).await,
     }
 }
 

@@ -5,14 +5,14 @@
 
 use bytes::Bytes;
 use tokio::{sync::mpsc, time};
-use toolgate_spine::{Outcome, Said};
+use toolgate_spine::{LogLevel, Outcome, Question, Said};
 
 use crate::{
     framing,
     listen::KEEP_ALIVE_EVERY,
     notes::{self, Notes},
     refusal::Refusal,
-    render::{Asked, Asks},
+    render::Asked,
     reply::Reply,
     running::Running,
 };
@@ -24,12 +24,12 @@ pub(crate) enum Out {
 }
 
 impl Out {
-    async fn send(&self, parts: &[&[u8]]) {
-        // A closed channel means that the client is gone; what becomes of the call is not decided here.
-        let _ = match self {
-            Self::Events(out) => out.send(framing::event(parts)).await,
-            Self::Lines(out) => out.send(framing::line(parts)).await,
-        };
+    /// False if the client is gone; what becomes of the call is not decided here.
+    async fn send(&self, parts: &[&[u8]]) -> bool {
+        match self {
+            Self::Events(out) => out.send(framing::event(parts)).await.is_ok(),
+            Self::Lines(out) => out.send(framing::line(parts)).await.is_ok(),
+        }
     }
 }
 
@@ -38,52 +38,56 @@ pub(crate) async fn plain(asked: Asked, mut running: Running) -> Result<Reply, R
     loop {
         tokio::select! {
             biased;
-            Some(said) = running.said.recv() => {
-                if let Ok(asks) = in_the_answer(&asked, said) {
-                    return asked.ask(running, asks).await.map(Reply::json);
+            Some(said) = running.said.next() => {
+                if let Ok(question) = in_the_answer(&asked, said) {
+                    return asked.ask(running, question).await.map(Reply::json);
                 }
             }
-            outcome = &mut running.outcome => return asked.outcome(outcome, true).map(Reply::json),
+            outcome = &mut running.outcome => {
+                // Nothing can be said any more, but what the call lacked is still to be heard.
+                running.said.rest();
+                return asked.ended(outcome, &running.said, true).map(Reply::json);
+            }
         }
     }
 }
 
 /// Over HTTP: events from the first thing said on, plain JSON if the answer comes before any.
-pub(crate) async fn with_events(asked: Asked, mut running: Running, token: Option<&str>) -> Result<Reply, Refusal> {
+pub(crate) async fn with_events(asked: Asked, mut running: Running, hears: Hears<'_>) -> Result<Reply, Refusal> {
     let mut outcome = None;
     let first = tokio::select! {
         biased;
-        Some(said) = running.said.recv() => Some(said),
+        Some(said) = running.said.next() => match in_the_answer(&asked, said) {
+            Ok(question) => return asked.ask(running, question).await.map(Reply::json),
+            Err(said) => vec![said],
+        },
         ended = &mut running.outcome => {
             // Something may have been said with the answer; if nothing was, it needs no stream.
-            let Ok(said) = running.said.try_recv() else { return asked.outcome(ended, true).map(Reply::json) };
+            let said = running.said.rest();
+            if said.is_empty() {
+                return asked.ended(ended, &running.said, true).map(Reply::json);
+            }
             outcome = Some(ended);
-            Some(said)
+            said
         }
-        () = time::sleep(KEEP_ALIVE_EVERY) => None,
+        () = time::sleep(KEEP_ALIVE_EVERY) => Vec::new(),
     };
-    let first = match first.map(|said| in_the_answer(&asked, said)) {
-        Some(Ok(asks)) if outcome.is_none() => return asked.ask(running, asks).await.map(Reply::json),
-        Some(Err(said)) => Some(said),
-        _ => None,
-    };
-    Ok(stream(asked, running, token, first, outcome))
+    Ok(stream(asked, running, hears, first, outcome))
 }
 
 /// In the newer era whatever must be asked is asked in the answer.
-fn in_the_answer(asked: &Asked, said: Said) -> Result<Asks, Said> {
+fn in_the_answer(asked: &Asked, said: Said) -> Result<Question, Said> {
     match said {
-        Said::Question(question) if asked.version.is_modern() => Ok(Asks::Question(question)),
-        Said::Lacks(asking) if asked.version.is_modern() => Ok(Asks::Lacks(asking)),
+        Said::Question(question) if asked.version.is_modern() => Ok(question),
         said => Err(said),
     }
 }
 
-fn stream(asked: Asked, running: Running, token: Option<&str>, first: Option<Said>, outcome: Option<Outcome>) -> Reply {
+fn stream(asked: Asked, running: Running, hears: Hears<'_>, first: Vec<Said>, outcome: Option<Outcome>) -> Reply {
     let (out, events) = mpsc::channel(16);
-    let mut talk = Talk { asked, notes: token.map(Notes::new), out: Out::Events(out) };
+    let mut talk = Talk::new(asked, hears, Out::Events(out));
     tokio::spawn(async move {
-        if let Some(said) = first {
+        for said in first {
             talk.say(said).await;
         }
         let answer = talk.answer(running, outcome).await;
@@ -98,23 +102,34 @@ fn stream(asked: Asked, running: Running, token: Option<&str>, first: Option<Sai
 pub(crate) async fn with_lines(
     asked: Asked,
     running: Running,
-    token: Option<&str>,
+    hears: Hears<'_>,
     out: &mpsc::Sender<Bytes>,
 ) -> Result<Reply, Refusal> {
-    let mut talk = Talk { asked, notes: token.map(Notes::new), out: Out::Lines(out.clone()) };
-    match talk.answer(running, None).await {
+    match Talk::new(asked, hears, Out::Lines(out.clone())).answer(running, None).await {
         Some(answer) => answer.map(Reply::json),
         None => Ok(Reply::accepted()),
     }
 }
 
+/// What this request wants to hear. A call that waited for answers may have begun with a request that wanted more.
+#[derive(Clone, Copy)]
+pub(crate) struct Hears<'a> {
+    pub(crate) token: Option<&'a str>,
+    pub(crate) log: Option<LogLevel>,
+}
+
 struct Talk {
     asked: Asked,
     notes: Option<Notes>,
+    log: Option<LogLevel>,
     out: Out,
 }
 
 impl Talk {
+    fn new(asked: Asked, hears: Hears<'_>, out: Out) -> Self {
+        Self { asked, notes: hears.token.map(Notes::new), log: hears.log, out }
+    }
+
     /// Says what is said until there is an answer. `None` if nobody is left to answer to.
     async fn answer(
         &mut self,
@@ -134,22 +149,24 @@ impl Talk {
             tokio::select! {
                 biased;
                 () = closed(gone.as_ref()) => return None,
-                Some(said) = running.said.recv() => match in_the_answer(&self.asked, said) {
-                    Ok(asks) => return Some(self.asked.ask(running, asks).await),
+                Some(said) = running.said.next() => match in_the_answer(&self.asked, said) {
+                    Ok(question) => return Some(self.asked.ask(running, question).await),
                     Err(said) => self.say(said).await,
                 },
                 ended = &mut running.outcome => outcome = Some(ended),
                 _ = keep_alive.tick() => {
+                    // A call waits for as long as it has a question open, so that none may stay open for ever.
+                    self.asked.inner.questions.sweep();
                     if let Out::Events(out) = &self.out {
                         let _ = out.send(framing::KEEP_ALIVE).await;
                     }
                 }
             }
         };
-        while let Ok(said) = running.said.try_recv() {
+        for said in running.said.rest() {
             self.say(said).await;
         }
-        Some(self.asked.outcome(outcome, false))
+        Some(self.asked.ended(outcome, &running.said, false))
     }
 
     async fn say(&mut self, said: Said) {
@@ -159,10 +176,17 @@ impl Talk {
                     self.out.send(&[&message]).await;
                 }
             }
-            Said::Log(params) => self.out.send(&[&notes::log(&params)]).await,
+            Said::Log(params) => {
+                if self.log.is_some_and(|least| notes::is_as_urgent(&params, least)) {
+                    self.out.send(&[&notes::log(&params)]).await;
+                }
+            }
             Said::Question(question) => {
-                if let Some(request) = self.asked.inner.questions.ask(question, &self.asked.caller) {
-                    self.out.send(&[&request]).await;
+                let Asked { inner, caller, session, .. } = &self.asked;
+                if let Some((id, request)) = inner.questions.ask(question, caller, *session)
+                    && !self.out.send(&[&request]).await
+                {
+                    inner.questions.withdraw(&id);
                 }
             }
             Said::Lacks(_) => {}
@@ -173,7 +197,7 @@ impl Talk {
         match answer {
             Ok(parts) => self.out.send(&parts.each_ref().map(|part| &**part)).await,
             Err(refusal) => self.out.send(&[&refusal.body(Some(&self.asked.id))]).await,
-        }
+        };
     }
 }
 

@@ -123,10 +123,11 @@ impl Inner {
     /// The answer to a question of ours. Whatever it is, the client learns nothing from how it is taken.
     async fn take_response(&self, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
         let identified = self.identify_by_headers(headers).await?;
+        let mut session = None;
         if headers.contains_key(headers::SESSION_ID) {
-            self.check_session(headers, &identified).await?;
+            session = Some(self.check_session(headers, &identified).await?.id);
         }
-        self.questions.answered(message, &identified.caller);
+        self.questions.answered(message, &identified.caller, session);
         Ok(Reply::accepted())
     }
 

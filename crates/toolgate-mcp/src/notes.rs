@@ -1,7 +1,7 @@
 //! Notifications of a call under way: progress under the client's token, log messages as they came.
 
 use serde_json::value::RawValue;
-use toolgate_spine::ProgressNote;
+use toolgate_spine::{LogLevel, ProgressNote};
 
 use crate::{json::text, message::Params, refusal::Refusal};
 
@@ -17,6 +17,15 @@ pub(crate) fn token<'a>(params: &Params<'a>) -> Result<Option<&'a str>, Refusal>
 /// A log message, its parameters untouched.
 pub(crate) fn log(params: &RawValue) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","method":"notifications/message","params":"#, params.get().as_bytes(), b"}"].concat()
+}
+
+/// Whether a log message is to be passed on. One that does not say how urgent it is was let through already.
+pub(crate) fn is_as_urgent(params: &RawValue, least: LogLevel) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Message {
+        level: LogLevel,
+    }
+    serde_json::from_str::<Message>(params.get()).map_or(true, |message| message.level >= least)
 }
 
 /// Writes progress notifications under one token.

@@ -11,7 +11,10 @@ use std::{
 
 use aws_lc_rs::rand;
 use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    task::AbortHandle,
+    time::{Instant, timeout_at},
+};
 use toolgate_spine::{Question, Said};
 
 use crate::{running::Running, state::PATIENCE_SECS};
@@ -23,7 +26,13 @@ const ASKED_TOGETHER: Duration = Duration::from_millis(30);
 
 #[derive(Default)]
 pub(crate) struct Parking {
-    parked: Mutex<HashMap<[u8; 16], Parked>>,
+    parked: Mutex<HashMap<[u8; 16], Waiting>>,
+}
+
+/// A call and the task that calls it off in the end.
+struct Waiting {
+    parked: Parked,
+    end: AbortHandle,
 }
 
 pub(crate) struct Parked {
@@ -33,21 +42,22 @@ pub(crate) struct Parked {
 }
 
 impl Parked {
-    /// A call that asked something, or wanted to ask what the client can't be asked. What else it asks at once is asked
-    /// together: every trip to the client may be a trip to a person. Without any question there is nothing to wait for.
-    pub(crate) async fn wait(mut running: Running, first: Option<Question>) -> Result<Self, Running> {
-        let mut questions: Vec<Question> = first.into_iter().collect();
+    /// A call that asked something. What else it asks at once is asked together: every trip to the client may be a trip to a
+    /// person.
+    pub(crate) async fn wait(running: Running, first: Question) -> Self {
+        let mut running = running.driven();
+        let mut questions = vec![first];
+        let mut notes = Vec::new();
         let until = Instant::now() + ASKED_TOGETHER;
-        while let Ok(Some(said)) = timeout_at(until, running.said.recv()).await {
-            if let Said::Question(question) = said {
-                questions.push(question);
+        while let Ok(Some(said)) = timeout_at(until, running.said.next()).await {
+            match said {
+                Said::Question(question) => questions.push(question),
+                said => notes.push(said),
             }
         }
-        if questions.is_empty() {
-            return Err(running);
-        }
+        running.said.keep(notes);
         let numbered = questions.into_iter().enumerate().map(|(at, question)| ((at + 1).to_string(), question));
-        Ok(Self { questions: numbered.collect(), running })
+        Self { questions: numbered.collect(), running }
     }
 
     /// The questions as `inputRequests`.
@@ -59,7 +69,7 @@ impl Parked {
         format!("{{{}}}", self.questions.iter().map(one).collect::<Vec<_>>().join(","))
     }
 
-    /// Hands answers on. What is still open stays so.
+    /// Hands answers on. What is still open stays so; what the call no longer wants to know does not.
     pub(crate) fn answer(&mut self, responses: &str) {
         let responses: BTreeMap<String, Box<RawValue>> = serde_json::from_str(responses).unwrap_or_default();
         for (key, response) in responses {
@@ -67,32 +77,36 @@ impl Parked {
                 let _ = question.answer.send(Ok(response));
             }
         }
+        self.questions.retain(|_, question| !question.answer.is_closed());
     }
 }
 
 impl Parking {
     /// Lets a call wait, for a while. Gives it back where too many wait already.
-    pub(crate) fn park(self: &Arc<Self>, parked: Parked) -> Result<[u8; 16], Parked> {
+    pub(crate) fn park(self: &Arc<Self>, parked: Parked) -> Result<[u8; 16], Box<Parked>> {
         let mut id = [0; 16];
-        if rand::fill(&mut id).is_err() || self.parked().len() >= MOST {
-            return Err(parked);
+        let mut all = self.parked();
+        if all.len() >= MOST || rand::fill(&mut id).is_err() {
+            return Err(Box::new(parked));
         }
-        self.parked().insert(id, parked);
         let parking = Arc::clone(self);
         // dropped, a call is called off
-        tokio::spawn(async move {
+        let end = tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(PATIENCE_SECS)).await;
             parking.take(&id);
         });
+        all.insert(id, Waiting { parked, end: end.abort_handle() });
         Ok(id)
     }
 
     /// Once: who comes second finds nothing.
     pub(crate) fn take(&self, id: &[u8; 16]) -> Option<Parked> {
-        self.parked().remove(id)
+        let Waiting { parked, end } = self.parked().remove(id)?;
+        end.abort();
+        Some(parked)
     }
 
-    fn parked(&self) -> MutexGuard<'_, HashMap<[u8; 16], Parked>> {
+    fn parked(&self) -> MutexGuard<'_, HashMap<[u8; 16], Waiting>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

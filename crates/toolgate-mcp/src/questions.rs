@@ -17,11 +17,11 @@ use toolgate_spine::{ClientFault, Question};
 use crate::{
     json::text,
     message::Message,
-    session::{self, PrincipalDigest},
+    session::{self, PrincipalDigest, SessionId},
     state::PATIENCE_SECS,
 };
 
-/// Questions open at once, over all clients. More than that, and the oldest are given up.
+/// Questions open at once, over all clients. More than that, and no more are asked.
 const MOST: usize = 4096;
 
 #[derive(Default)]
@@ -32,35 +32,56 @@ pub(crate) struct Questions {
 struct Waiting {
     question: Question,
     owner: PrincipalDigest,
+    /// Where the client has one: it may send its credential with calls only, and then answers as nobody.
+    session: Option<SessionId>,
     since: Instant,
 }
 
 impl Questions {
-    /// Takes a question and gives the request to send. `None` if the machine has no randomness to give.
-    pub(crate) fn ask(&self, question: Question, caller: &Caller) -> Option<Vec<u8>> {
+    /// Takes a question and gives the request to send, with its id. `None` if there are too many, or the machine has no
+    /// randomness to give: then nobody answers.
+    pub(crate) fn ask(
+        &self,
+        question: Question,
+        caller: &Caller,
+        session: Option<SessionId>,
+    ) -> Option<(String, Vec<u8>)> {
         // nobody else can guess it, and so answer in the client's place
         let mut id = [0; 16];
         rand::fill(&mut id).ok()?;
         let id = URL_SAFE_NO_PAD.encode(id);
         let (method, params) = (question.asking.method(), question.params.get());
         let request = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{params}}}"#);
+        self.sweep();
         let mut waiting = self.waiting();
-        // dropped questions are answered: nobody did
-        waiting.retain(|_, one| {
-            one.since.elapsed() < Duration::from_secs(PATIENCE_SECS) && !one.question.answer.is_closed()
-        });
         if waiting.len() >= MOST {
             return None;
         }
-        waiting.insert(id, Waiting { question, owner: session::digest_of(caller), since: Instant::now() });
-        Some(request.into_bytes())
+        let owner = session::digest_of(caller);
+        waiting.insert(id.clone(), Waiting { question, owner, session, since: Instant::now() });
+        Some((id, request.into_bytes()))
     }
 
-    /// Hands a client's response to whoever asked. A response nobody asked this caller for is nobody's.
-    pub(crate) fn answered(&self, message: &Message<'_>, caller: &Caller) {
+    /// Gives up what was asked too long ago, and forgets what nobody wants to know any more.
+    pub(crate) fn sweep(&self) {
+        let patience = Duration::from_secs(PATIENCE_SECS);
+        // whoever asked a dropped question is told that nobody answered
+        self.waiting().retain(|_, one| one.since.elapsed() < patience && !one.question.answer.is_closed());
+    }
+
+    /// Gives up a question that could not be sent.
+    pub(crate) fn withdraw(&self, id: &str) {
+        self.waiting().remove(id);
+    }
+
+    /// Hands a client's response to whoever asked. A response nobody asked this caller for is nobody's. `session` is one that
+    /// the caller may use.
+    pub(crate) fn answered(&self, message: &Message<'_>, caller: &Caller, session: Option<SessionId>) {
         let Some(id) = message.id.and_then(text::string) else { return };
         let mut waiting = self.waiting();
-        if !waiting.get(&*id).is_some_and(|one| session::is_owner(&one.owner, caller)) {
+        let may_answer =
+            |one: &Waiting| session::is_owner(&one.owner, caller) || (session.is_some() && one.session == session);
+        if !waiting.get(&*id).is_some_and(may_answer) {
             return;
         }
         if let Some(one) = waiting.remove(&*id) {

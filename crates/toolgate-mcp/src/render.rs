@@ -6,14 +6,15 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Denial, Kind, Tool};
-use toolgate_spine::{Asking, InputRequired, Outcome, Question};
+use toolgate_spine::{InputRequired, Outcome, Question};
 
 use crate::{
     era::Version,
     json::{fault::shortened, text},
     parked::Parked,
     refusal::{Refusal, code},
-    running::{self, OwnedCall, Running},
+    running::{self, Hearing, OwnedCall, Running},
+    session::SessionId,
     state::{Belongs, State},
     wire::{self, Inner},
 };
@@ -30,12 +31,8 @@ pub(crate) struct Asked {
     pub(crate) call: Arc<OwnedCall>,
     /// The client's, as it declared them.
     pub(crate) capabilities: Box<RawValue>,
-}
-
-/// What can only be said in the answer.
-pub(crate) enum Asks {
-    Question(Question),
-    Lacks(Asking),
+    /// Of a client of the older era, where it has one.
+    pub(crate) session: Option<SessionId>,
 }
 
 impl Asked {
@@ -60,6 +57,42 @@ impl Asked {
             Outcome::Unavailable { message, .. } => Err(Refusal::new(StatusCode::OK, code::INTERNAL, message)),
             Outcome::Rejected { code, message, data, .. } => Err(self.rejected(code, message, data)),
             Outcome::InputRequired { input, .. } => self.input_required(&input),
+        }
+    }
+
+    /// The answer of a call that may have asked. One that could not ask what it wanted to, and failed, needs another client:
+    /// that is what a client of the newer era is told. One that managed without has its answer.
+    pub(crate) fn ended(&self, outcome: Outcome, said: &Hearing, statuses: bool) -> Result<[Bytes; 3], Refusal> {
+        match said.lacks().filter(|_| self.version.is_modern() && self.failed(&outcome)) {
+            Some(asking) => Err(self.lacks(asking.capability())),
+            None => self.outcome(outcome, statuses),
+        }
+    }
+
+    fn failed(&self, outcome: &Outcome) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Answer {
+            #[serde(rename = "isError", default)]
+            is_error: bool,
+        }
+        match outcome {
+            Outcome::Answered(result) => {
+                self.call.kind == Kind::Tool
+                    && serde_json::from_slice::<Answer>(result).is_ok_and(|answer| answer.is_error)
+            }
+            Outcome::Rejected { .. } | Outcome::Unavailable { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The answer of a method that has no way to ask anything.
+    pub(crate) fn plain_outcome(&self, outcome: Outcome) -> Result<[Bytes; 3], Refusal> {
+        match outcome {
+            Outcome::InputRequired { tool, .. } => {
+                let message = format!("{} wants more input, which can't be asked for here", tool.called());
+                Err(Refusal::new(StatusCode::OK, code::INTERNAL, message))
+            }
+            outcome => self.outcome(outcome, true),
         }
     }
 
@@ -126,17 +159,9 @@ impl Asked {
         Ok(self.questions(input.requests.as_deref(), &state))
     }
 
-    /// What a call of ours asks of a client of the newer era: the questions are the answer, and the call waits. Where the
-    /// client can't be asked any of it the call is called off.
-    pub(crate) async fn ask(&self, running: Running, asks: Asks) -> Result<[Bytes; 3], Refusal> {
-        let (question, lacks) = match asks {
-            Asks::Question(question) => (Some(question), None),
-            Asks::Lacks(asking) => (None, Some(asking)),
-        };
-        match (Parked::wait(running, question).await, lacks) {
-            (Ok(parked), _) => self.park(parked),
-            (Err(_called_off), lacks) => Err(self.lacks(lacks.map_or("it", Asking::capability))),
-        }
+    /// What a call of ours asks of a client of the newer era: the questions are the answer, and the call waits.
+    pub(crate) async fn ask(&self, running: Running, question: Question) -> Result<[Bytes; 3], Refusal> {
+        self.park(Parked::wait(running, question).await)
     }
 
     /// The questions of a call that waits here.
@@ -148,6 +173,7 @@ impl Asked {
         }
     }
 
+    /// The client can't be asked what the call needs to know.
     fn lacks(&self, capability: &str) -> Refusal {
         let message = format!("this {} needs a client that offers {capability}", self.call.kind);
         let data = format!(r#"{{"requiredCapabilities":{{"{capability}":{{}}}}}}"#);

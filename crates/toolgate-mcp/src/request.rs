@@ -91,7 +91,7 @@ impl Inner {
         let asked = self.asked(ask, call);
         let call = Call::of(kind, &asked.call.name, None, ask.lang);
         let outcome = self.spine.complete(&asked.caller, call, &given).await;
-        asked.outcome(outcome, true)
+        asked.plain_outcome(outcome)
     }
 
     fn set_level(&self, ask: &Ask<'_>) -> Result<(), Refusal> {
@@ -116,7 +116,7 @@ impl Inner {
                 Some(watches) if watches.add(uri, watch) => Ok(()),
                 _ => Err(too_many()),
             },
-            Err(outcome) => asked.outcome(outcome, true).map(drop),
+            Err(outcome) => asked.plain_outcome(outcome).map(drop),
         }
     }
 
@@ -137,6 +137,7 @@ impl Inner {
             rejected: ask.identified.rejected,
             call: Arc::new(call),
             capabilities: ask.capabilities(),
+            session: ask.legacy.map(|legacy| legacy.session),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A call under way for a client: what it says, and in the end what came of it.
 
-use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::VecDeque, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinHandle};
 use toolgate_core::{Caller, Kind, Lang, Tool};
 use toolgate_spine::{Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Resumed, Said};
 
@@ -37,7 +37,16 @@ pub(crate) struct Ear {
 
 pub(crate) struct Running {
     pub(crate) outcome: Pin<Box<dyn Future<Output = Outcome> + Send>>,
-    pub(crate) said: mpsc::Receiver<Said>,
+    pub(crate) said: Hearing,
+}
+
+/// What a call says, in its order.
+pub(crate) struct Hearing {
+    said: mpsc::Receiver<Said>,
+    /// Notes that nobody could be told when they were said.
+    earlier: VecDeque<Said>,
+    /// What the call wanted to ask first of all that the client can't be asked.
+    lacks: Option<Asking>,
 }
 
 impl Running {
@@ -64,7 +73,76 @@ impl Running {
                 call.once(&inner, &caller, &client, resumed).await
             }
         });
-        Self { outcome, said }
+        Self { outcome, said: Hearing { said, earlier: VecDeque::new(), lacks: None } }
+    }
+
+    /// Goes on by itself, also while nobody waits for its outcome: what a call does between its questions, and its time
+    /// limit, must not stand still with the client. Dropped, it is called off all the same.
+    pub(crate) fn driven(self) -> Self {
+        let mut task = CalledOff(tokio::spawn(self.outcome));
+        let outcome = Box::pin(async move {
+            match (&mut task.0).await {
+                Ok(outcome) => outcome,
+                Err(fault) => match fault.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    // called off: only where nobody waits, or the process ends
+                    Err(_) => std::future::pending().await,
+                },
+            }
+        });
+        Self { outcome, ..self }
+    }
+}
+
+impl Hearing {
+    /// Waits for what is said next. `None` if nothing more can be.
+    pub(crate) async fn next(&mut self) -> Option<Said> {
+        loop {
+            let said = match self.earlier.pop_front() {
+                Some(said) => said,
+                None => self.said.recv().await?,
+            };
+            if let Some(said) = self.noted(said) {
+                return Some(said);
+            }
+        }
+    }
+
+    /// What was said and not heard when the call ended. Its last questions are nobody's any more.
+    pub(crate) fn rest(&mut self) -> Vec<Said> {
+        let mut rest: Vec<Said> = self.earlier.drain(..).collect();
+        while let Ok(said) = self.said.try_recv() {
+            rest.extend(self.noted(said).filter(|said| !matches!(said, Said::Question(_))));
+        }
+        rest
+    }
+
+    fn noted(&mut self, said: Said) -> Option<Said> {
+        match said {
+            Said::Lacks(asking) => {
+                self.lacks.get_or_insert(asking);
+                None
+            }
+            said => Some(said),
+        }
+    }
+
+    pub(crate) fn lacks(&self) -> Option<Asking> {
+        self.lacks
+    }
+
+    /// Puts notes back, for when somebody listens again.
+    pub(crate) fn keep(&mut self, notes: Vec<Said>) {
+        self.earlier.extend(notes.into_iter().take(SAID_KEPT));
+    }
+}
+
+/// A task that ends with whoever holds it.
+struct CalledOff(JoinHandle<Outcome>);
+
+impl Drop for CalledOff {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -154,7 +232,7 @@ pub(crate) fn asked(requests: &str) -> Vec<(String, Option<Asking>, Box<RawValue
         .collect()
 }
 
-fn empty() -> Box<RawValue> {
+pub(crate) fn empty() -> Box<RawValue> {
     RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 

@@ -99,7 +99,8 @@ impl StdioSession {
             }
             _ => {
                 if let Ok(identified) = inner.identify(self.client.credentials()).await {
-                    inner.questions.answered(&message, &identified.caller);
+                    let session = self.client.legacy.get().map(|legacy| legacy.session);
+                    inner.questions.answered(&message, &identified.caller, session);
                 }
                 Ok(())
             }
