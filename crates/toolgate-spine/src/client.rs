@@ -2,10 +2,7 @@
 
 use std::{
     pin::pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -112,10 +109,29 @@ pub struct Client(Option<Arc<Inner>>);
 #[derive(Debug)]
 struct Inner {
     line: Line,
+    thinking: Mutex<Thinking>,
+}
+
+/// How long the client has been thinking.
+#[derive(Debug, Default)]
+struct Thinking {
     /// Questions nobody has answered yet.
-    open: AtomicUsize,
-    /// When the last answer came.
-    answered: Mutex<Option<Instant>>,
+    open: usize,
+    /// Since when there was always one open.
+    since: Option<Instant>,
+    before: Duration,
+}
+
+impl Thinking {
+    fn total(&self) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+impl Inner {
+    fn thinking(&self) -> MutexGuard<'_, Thinking> {
+        self.thinking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a client can do and wants to hear.
@@ -131,7 +147,7 @@ pub struct Line {
 
 impl Client {
     pub fn on(line: Line) -> Self {
-        Self(Some(Arc::new(Inner { line, open: AtomicUsize::new(0), answered: Mutex::default() })))
+        Self(Some(Arc::new(Inner { line, thinking: Mutex::default() })))
     }
 
     pub fn wants_progress(&self) -> bool {
@@ -181,8 +197,7 @@ impl Client {
         };
         let gone = || ClientFault { code: -32603, message: "the client did not answer".to_owned(), data: None };
         let (answer, answered) = oneshot::channel();
-        inner.open.fetch_add(1, Ordering::Relaxed);
-        let _open = Open(inner);
+        let _open = Open::new(inner);
         inner.line.said.send(Said::Question(Question { asking, params, answer })).await.map_err(|_| gone())?;
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
@@ -191,17 +206,24 @@ impl Client {
     pub async fn within<T>(&self, timeout: Duration, work: impl Future<Output = T>) -> Option<T> {
         let Some(inner) = &self.0 else { return tokio::time::timeout(timeout, work).await.ok() };
         let mut work = pin!(work);
-        let mut deadline = Instant::now() + timeout;
+        let begun = Instant::now();
+        let before = inner.thinking().total();
+        let mut deadline = begun + timeout;
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
                 () = sleep_until(deadline) => {
                     let now = Instant::now();
-                    // whatever the answer is good for comes after it, and has its own time
-                    let since = if inner.open.load(Ordering::Relaxed) > 0 { Some(now) } else { inner.answered() };
-                    deadline = since.map_or(now, |since| since + timeout);
-                    if deadline <= now {
+                    let (thought, thinks) = {
+                        let thinking = inner.thinking();
+                        (thinking.total().saturating_sub(before), thinking.open > 0)
+                    };
+                    deadline = begun + timeout + thought;
+                    if thinks {
+                        // it moves on with the clock, so that nothing is won by looking often
+                        deadline = deadline.max(now + LOOK_EVERY);
+                    } else if deadline <= now {
                         return None;
                     }
                 }
@@ -210,19 +232,29 @@ impl Client {
     }
 }
 
-impl Inner {
-    fn answered(&self) -> Option<Instant> {
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A question under way, answered or given up.
 struct Open<'a>(&'a Inner);
 
+/// How often the time of a call is looked at while its client thinks.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+impl<'a> Open<'a> {
+    fn new(inner: &'a Inner) -> Self {
+        let mut thinking = inner.thinking();
+        thinking.open += 1;
+        thinking.since.get_or_insert_with(Instant::now);
+        Self(inner)
+    }
+}
+
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        *self.0.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        let mut thinking = self.0.thinking();
+        thinking.open = thinking.open.saturating_sub(1);
+        if thinking.open == 0 {
+            thinking.before = thinking.total();
+            thinking.since = None;
+        }
     }
 }
 
@@ -284,12 +316,32 @@ mod tests {
         };
         let answers = async {
             let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };
-            // just before the work would be looked at again
-            tokio::time::sleep(second * 60 - second / 10).await;
+            tokio::time::sleep(second * 60).await;
             question.answer.send(Ok(raw("{}"))).unwrap();
         };
         let (done, ()) = tokio::join!(client.within(second, work), answers);
         assert!(done.is_some());
         assert!(client.within(second, tokio::time::sleep(second * 2)).await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_has_the_rest_of_its_time_after_an_answer_whenever_that_comes() {
+        let second = Duration::from_secs(1);
+        for (thinks, works, in_time) in [(0.9, 0.8, true), (1.9, 0.8, true), (7.45, 0.85, false), (0.1, 0.85, false)] {
+            let (client, mut heard) = client(r#"{"elicitation":{}}"#);
+            let asks = client.clone();
+            let work = async move {
+                tokio::time::sleep(second.mul_f64(0.17)).await;
+                asks.ask(Asking::Elicitation, raw("{}")).await.unwrap();
+                tokio::time::sleep(second.mul_f64(works)).await;
+            };
+            let answers = async {
+                let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };
+                tokio::time::sleep(second.mul_f64(thinks)).await;
+                question.answer.send(Ok(raw("{}"))).unwrap();
+            };
+            let (done, ()) = tokio::join!(client.within(second, work), answers);
+            assert_eq!(done.is_some(), in_time, "{thinks} {works}");
+        }
     }
 }
