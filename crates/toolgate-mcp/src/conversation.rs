@@ -157,8 +157,9 @@ impl Talk {
                 _ = keep_alive.tick() => {
                     // A call waits for as long as it has a question open, so that none may stay open for ever.
                     self.asked.inner.questions.sweep();
+                    // One that finds no room is not needed, and must not hold the call up.
                     if let Out::Events(out) = &self.out {
-                        let _ = out.send(framing::KEEP_ALIVE).await;
+                        let _ = out.try_send(framing::KEEP_ALIVE);
                     }
                 }
             }
