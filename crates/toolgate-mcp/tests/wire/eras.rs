@@ -9,7 +9,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_modern_client_discovers_and_lists_without_a_handshake() {
-    let site = Site::new();
+    let site = Site::of_tools();
     let discover = modern("server/discover", json!({})).post(&site).await;
     assert_eq!(discover.status, 200);
     assert_eq!(discover.header("content-type"), "application/json");
@@ -28,7 +28,7 @@ async fn a_modern_client_discovers_and_lists_without_a_handshake() {
 
 #[tokio::test]
 async fn a_legacy_client_gets_the_version_it_asked_for_or_our_newest() {
-    let site = Site::new();
+    let site = Site::of_tools();
     for (asked, agreed) in [
         ("2025-11-25", "2025-11-25"),
         ("2025-06-18", "2025-06-18"),
@@ -53,7 +53,7 @@ async fn a_legacy_client_gets_the_version_it_asked_for_or_our_newest() {
 
 #[tokio::test]
 async fn modern_requests_must_carry_their_meta() {
-    let site = Site::new();
+    let site = Site::of_tools();
     for missing in ["io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"] {
         let mut meta = meta();
         meta.as_object_mut().unwrap().remove(missing);
@@ -69,7 +69,7 @@ async fn modern_requests_must_carry_their_meta() {
 
 #[tokio::test]
 async fn an_unsupported_version_is_refused_with_the_supported_ones() {
-    let site = Site::new();
+    let site = Site::of_tools();
     let mut ask = modern("tools/list", json!({})).set("mcp-protocol-version", "1900-01-01");
     ask.body = ask.body.replace(MODERN, "1900-01-01");
     for ask in [ask, legacy("tools/list", json!({})).set("mcp-protocol-version", "1900-01-01")] {
@@ -82,7 +82,7 @@ async fn an_unsupported_version_is_refused_with_the_supported_ones() {
 
 #[tokio::test]
 async fn mirrored_headers_must_be_there_and_match() {
-    let site = Site::new();
+    let site = Site::of_tools();
     let call = || modern("tools/call", json!({"name": "echo"}));
     let wrong = [
         call().without("mcp-protocol-version"),
@@ -103,7 +103,7 @@ async fn mirrored_headers_must_be_there_and_match() {
 
 #[tokio::test]
 async fn an_unknown_method_is_not_found() {
-    let site = Site::new();
+    let site = Site::of_tools();
     for method in ["prompts/list", "initialize", "ping", "logging/setLevel", "no/such"] {
         assert_eq!(modern(method, json!({})).post(&site).await.error(), (404, -32601), "{method}");
     }
@@ -114,7 +114,7 @@ async fn an_unknown_method_is_not_found() {
 
 #[tokio::test]
 async fn notifications_are_accepted_and_answers_only_from_older_clients() {
-    let site = Site::new();
+    let site = Site::of_tools();
     for body in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -163,7 +163,7 @@ async fn what_http_forbids_is_refused_as_a_json_rpc_error() {
 
 #[tokio::test]
 async fn the_id_comes_back_byte_for_byte() {
-    let site = Site::new();
+    let site = Site::of_tools();
     for id in ["0", "-12", "123456789012345678901234567890", r#""a\u0062\/c""#, "\"\""] {
         for method in ["ping", "no/such"] {
             let got = Ask::of(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#)).post(&site).await;
@@ -174,7 +174,7 @@ async fn the_id_comes_back_byte_for_byte() {
 
 #[tokio::test]
 async fn there_is_nothing_to_get_or_delete_without_a_session() {
-    let site = Site::new();
+    let site = Site::of_tools();
     let ask = Ask::of("").without("content-type").set("accept", "text/event-stream");
     let got = crate::requests::Got::of(ask.get(&site).await).await;
     assert_eq!((got.status, got.header("allow")), (405, "POST"));

@@ -2,11 +2,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
 mod calls;
+mod completion;
 mod credentials;
 mod eras;
+mod events;
 mod house;
+mod kinds;
+mod lines;
 mod lists;
+mod logging;
+mod questions_older;
 mod requests;
 mod sessions;
+mod source;
 mod stdio;
 mod streams;
+mod uses;
+mod wares;
+mod watching;

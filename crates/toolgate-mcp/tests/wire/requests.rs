@@ -36,11 +36,11 @@ pub fn modern(method: &str, mut params: Value) -> Ask {
         full.as_object_mut().unwrap().extend(more.clone());
     }
     params["_meta"] = full;
-    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let name = params.get("uri").unwrap_or(&params["name"]).as_str().unwrap_or_default().to_owned();
     let mut ask = Ask::of(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
         .header("mcp-protocol-version", MODERN)
         .header("mcp-method", method);
-    if method == "tools/call" {
+    if matches!(method, "tools/call" | "prompts/get" | "resources/read") {
         ask = ask.header("mcp-name", &name);
     }
     ask
@@ -49,6 +49,23 @@ pub fn modern(method: &str, mut params: Value) -> Ask {
 /// A request of the older era, without a session.
 pub fn legacy(method: &str, params: Value) -> Ask {
     Ask::of(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
+}
+
+/// A client of the newer era that can be asked all there is to ask.
+pub fn able() -> Value {
+    can(json!({"elicitation": {}, "sampling": {}, "roots": {}}))
+}
+
+/// `_meta` that declares these capabilities.
+pub fn can(capabilities: Value) -> Value {
+    json!({"io.modelcontextprotocol/clientCapabilities": capabilities})
+}
+
+/// A session of the older era.
+pub async fn initialize(site: &Site, token: Option<&str>, capabilities: Value) -> String {
+    let ask = legacy("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": capabilities}));
+    let ask = token.map_or(ask.clone(), |token| ask.bearer(token));
+    ask.post(site).await.header("mcp-session-id").to_owned()
 }
 
 impl Ask {

@@ -11,11 +11,7 @@ use crate::{
 };
 
 async fn initialize(site: &Site, token: Option<&str>) -> String {
-    let mut ask = legacy("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}}));
-    if let Some(token) = token {
-        ask = ask.bearer(token);
-    }
-    ask.post(site).await.header("mcp-session-id").to_owned()
+    crate::requests::initialize(site, token, json!({})).await
 }
 
 fn list(session: &str) -> Ask {

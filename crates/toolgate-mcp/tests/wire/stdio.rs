@@ -2,42 +2,14 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use bytes::Bytes;
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, time};
-use toolgate_mcp::StdioSession;
+use tokio::time;
 
 use crate::{
-    house::{Site, tools},
+    house::{Site, everything},
+    lines::Client,
     requests::meta,
 };
-
-struct Client {
-    session: StdioSession,
-    lines: mpsc::Receiver<Bytes>,
-}
-
-impl Client {
-    fn new(site: &Site, token: Option<&str>) -> Self {
-        let (session, lines) = site.wire.stdio(token.map(str::to_owned));
-        Self { session, lines }
-    }
-
-    async fn say(&mut self, line: impl ToString) {
-        self.session.feed(Bytes::from(line.to_string())).await;
-    }
-
-    async fn ask(&mut self, id: u32, method: &str, params: Value) {
-        self.say(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
-    }
-
-    async fn hear(&mut self) -> Option<Value> {
-        let line = time::timeout(Duration::from_secs(5), self.lines.recv()).await.ok()??;
-        assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
-        assert!(line.ends_with(b"\n"));
-        Some(serde_json::from_slice(&line).unwrap())
-    }
-}
 
 #[tokio::test]
 async fn both_eras_are_served_on_one_channel() {
@@ -124,7 +96,7 @@ async fn progress_comes_as_lines_before_the_answer() {
 #[tokio::test]
 async fn changes_are_told_to_subscribers_and_to_initialized_clients() {
     let site = Site::new();
-    let fewer = || tools().into_iter().skip(1).collect();
+    let fewer = || everything().into_iter().skip(1).collect();
     let mut modern = Client::new(&site, None);
     modern.ask(5, "subscriptions/listen", json!({"_meta": meta(), "notifications": {"toolsListChanged": true}})).await;
     assert_eq!(modern.hear().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
@@ -139,7 +111,7 @@ async fn changes_are_told_to_subscribers_and_to_initialized_clients() {
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 5);
     assert_eq!(legacy.hear().await.unwrap()["method"], "notifications/tools/list_changed");
     modern.say(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}})).await;
-    site.replace(tools(), 1000);
+    site.replace(everything(), 1000);
     modern.ask(6, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(modern.hear().await.unwrap()["id"], 6, "a cancelled subscription is silent");
 }

@@ -2,47 +2,24 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use bytes::Bytes;
-use serde_json::{Value, json};
-use tokio::{sync::mpsc, time};
+use serde_json::json;
+use tokio::time;
 use toolgate_core::Tool;
-use toolgate_mcp::{Reply, ReplyBody};
 
 use crate::{
-    house::{Site, tools},
+    events::{events, next},
+    house::{Site, everything},
     requests::{Ask, Got, legacy, modern},
 };
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-fn events(reply: Reply) -> mpsc::Receiver<Bytes> {
-    assert_eq!(reply.status, 200);
-    match reply.body {
-        ReplyBody::Events(events) => events,
-        other => panic!("no stream: {other:?}"),
-    }
-}
-
-/// The next message, keep-alives left out; `None` at the end or after a while without one.
-async fn next(events: &mut mpsc::Receiver<Bytes>) -> Option<Value> {
-    let message = async {
-        loop {
-            let text = String::from_utf8(events.recv().await?.to_vec()).unwrap();
-            if let Some(data) = text.strip_prefix("event: message\ndata: ") {
-                return Some(serde_json::from_str(data.strip_suffix("\n\n").unwrap()).unwrap());
-            }
-            assert_eq!(text, ":\n\n");
-        }
-    };
-    time::timeout(Duration::from_secs(100), message).await.ok()?
-}
-
 fn listen() -> Ask {
-    modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}}))
+    modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true, "unheardOf": true}}))
 }
 
 fn without(name: &str) -> Vec<Tool> {
-    tools().into_iter().filter(|tool| tool.name.as_str() != name).collect()
+    everything().into_iter().filter(|tool| tool.name.as_str() != name).collect()
 }
 
 #[tokio::test]
@@ -145,7 +122,7 @@ async fn types_not_asked_for_are_not_sent() {
     let site = Site::new();
     let ask = modern("subscriptions/listen", json!({"notifications": {"promptsListChanged": true}}));
     let mut stream = events(ask.reply(&site).await);
-    assert_eq!(next(&mut stream).await.unwrap()["params"]["notifications"], json!({}));
+    assert_eq!(next(&mut stream).await.unwrap()["params"]["notifications"], json!({"promptsListChanged": true}));
     site.replace(without("echo"), 1000);
     assert_eq!(next(&mut stream).await, None);
     let bad = modern("subscriptions/listen", json!({})).post(&site).await;
