@@ -36,8 +36,8 @@ struct Command {
     /// 16 connections only
     #[arg(long)]
     quick: bool,
-    /// How often each cell is measured
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=50))]
+    /// How often each cell is measured; an even number gives each era every turn equally often
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=50))]
     repetitions: u8,
     /// Only these workloads
     #[arg(long, value_name = "W1,W2,…", value_delimiter = ',')]

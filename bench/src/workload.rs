@@ -89,11 +89,29 @@ pub(crate) enum Era {
 impl Era {
     pub(crate) const SPOKEN: [Self; 2] = [Self::Sessions, Self::Stateless];
 
+    /// The eras in the order of one repetition: a server that has just started does worse, and each era bears that in turn.
+    pub(crate) fn turns(repetition: usize) -> [Self; 2] {
+        let [older, newer] = Self::SPOKEN;
+        if repetition % 2 == 1 { [older, newer] } else { [newer, older] }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Raw => "raw",
             Self::Sessions => "2025",
             Self::Stateless => "2026",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_era_is_first_in_every_other_repetition() {
+        assert_eq!(Era::turns(1), [Era::Sessions, Era::Stateless]);
+        assert_eq!(Era::turns(2), [Era::Stateless, Era::Sessions]);
+        assert_eq!(Era::turns(3), Era::turns(1));
     }
 }

@@ -101,8 +101,9 @@ pub(crate) async fn run(toolgate: &Path, plan: &Plan) -> Result<Outcome, Failure
         ..Outcome::default()
     };
     for repetition in 1..=plan.repetitions {
+        let eras = Era::turns(repetition);
         for tools in [Workload::W1.tools(), Workload::W2.tools()] {
-            let questions = plan.questions(tools, &Era::SPOKEN);
+            let questions = plan.questions(tools, &eras);
             if !questions.is_empty() {
                 eprintln!("repetition {repetition}: {tools} tools");
                 life(&machine, toolgate, tools, &questions, &mut outcome).await?;
