@@ -4,8 +4,11 @@ mod failure;
 mod limit;
 mod load;
 mod report;
+mod rpc;
 mod run;
+mod serving;
 mod tools;
+mod upstream;
 mod wire;
 mod workload;
 
@@ -58,6 +61,8 @@ enum Part {
     #[command(hide = true)]
     Limit(limit::Options),
     #[command(hide = true)]
+    Upstream(upstream::Options),
+    #[command(hide = true)]
     Load(load::Options),
 }
 
@@ -78,6 +83,7 @@ fn main() -> ExitCode {
 async fn act(command: Command) -> Result<ExitCode, Failure> {
     match command.part {
         Some(Part::Limit(options)) => limit::serve(options).await?,
+        Some(Part::Upstream(options)) => upstream::serve(options).await?,
         Some(Part::Load(options)) => {
             let measured = load::run(options).await?;
             let line = serde_json::to_string(&measured).doing("writing the figures")?;

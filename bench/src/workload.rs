@@ -23,22 +23,31 @@ pub(crate) enum Workload {
     /// tools/call of `echo`, 200 bytes of text.
     #[value(name = "W3")]
     W3,
+    /// The same call, passed on to an upstream of the newer era.
+    #[value(name = "W4")]
+    W4,
+    /// The same, to an upstream of the older era.
+    #[value(name = "W4-old")]
+    W4Old,
 }
 
 impl Workload {
-    pub(crate) const LOADED: [Self; 3] = [Self::W1, Self::W2, Self::W3];
+    /// Workloads without upstreams, by the server that is asked.
+    pub(crate) const LOADED: [&[Self]; 2] = [&[Self::W1, Self::W3], &[Self::W2]];
+    /// Workloads with one.
+    pub(crate) const PASSED_ON: [Self; 2] = [Self::W4, Self::W4Old];
 
     pub(crate) fn tools(self) -> usize {
         match self {
             Self::W0 => COLD_TOOLS,
             Self::W2 => 500,
-            Self::W1 | Self::W3 => 20,
+            Self::W1 | Self::W3 | Self::W4 | Self::W4Old => 20,
         }
     }
 
     pub(crate) fn work(self) -> Work {
         match self {
-            Self::W3 => Work::Call,
+            Self::W3 | Self::W4 | Self::W4Old => Work::Call,
             Self::W0 | Self::W1 | Self::W2 => Work::List,
         }
     }
@@ -49,6 +58,8 @@ impl Workload {
             Self::W1 => "W1 list 20",
             Self::W2 => "W2 list 500",
             Self::W3 => "W3 call",
+            Self::W4 => "W4 pass on",
+            Self::W4Old => "W4 pass on, older upstream",
         }
     }
 }

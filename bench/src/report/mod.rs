@@ -3,6 +3,7 @@
 mod statistics;
 mod table;
 mod targets;
+mod upstreams;
 
 pub(crate) use statistics::{median, percentile};
 pub(crate) use table::page;

@@ -26,7 +26,7 @@ fn outcome(pairs: &[(f64, f64)]) -> Outcome {
         repetitions: 3,
         cells: vec![Cell { question, pairs: pairs.collect() }],
         lives: vec![Life { tools: 20, first_answer_ms: 12.0, idle_mib: 30.0, loaded_mib: 40.0 }],
-        cold: Vec::new(),
+        ..Outcome::default()
     }
 }
 
@@ -72,4 +72,13 @@ fn a_figure_that_is_no_number_is_a_miss() {
     let missed = verdicts(&outcome).into_iter().filter(Verdict::missed);
     let named: Vec<String> = missed.map(|verdict| verdict.target).collect();
     assert_eq!(named, ["W1 CPU × (2026)", "idle MiB"]);
+}
+
+#[test]
+fn a_run_without_cells_has_no_table() {
+    let mut outcome = outcome(&[]);
+    outcome.cells.clear();
+    let page = page(&outcome, &verdicts(&outcome));
+    assert!(!page.contains("| workload"), "{page}");
+    assert!(page.contains("repetitions.\n\n- 20 tools"), "{page}");
 }

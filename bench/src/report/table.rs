@@ -4,35 +4,46 @@ use std::fmt::Write;
 
 use super::statistics::{Spread, median};
 use super::targets::{Verdict, ratios};
+use super::upstreams::detour_lines;
 use crate::run::{Cell, Life, Outcome, Pair};
 use crate::workload::COLD_TOOLS;
 
 const PEERS: &str = "\
-Peers, measured on another day on a 2-core machine, 16 connections, CPU multiple of the same kind of limit for W1 / W2 / W3: \
-rmcp 3.8.0 with JWT and filter 7.7 / 12.6 / 6.3; agentgateway 1.4.1 with JWT and rules 52 / 120 / –.
+Peers, measured on another day on a 2-core machine, 16 connections, CPU multiple of the same kind of limit for W1 / W2 / W3 / W4: \
+rmcp 3.8.0 with JWT and filter 7.7 / 12.6 / 6.3 / –; agentgateway 1.4.1 with JWT and rules 52 / 120 / – / 7.2, and 216 µs \
+added to a call's p50 on one connection.
 ";
 
 pub(crate) fn page(outcome: &Outcome, verdicts: &[Verdict]) -> String {
-    let mut page =
-        format!("{}; medians of {} repetitions.\n\n{}", outcome.machine, outcome.repetitions, header(outcome.subject));
+    let mut page = format!("{}; medians of {} repetitions.\n", outcome.machine, outcome.repetitions);
+    if !outcome.cells.is_empty() {
+        page.push('\n');
+        page.push_str(&header(outcome.subject));
+    }
     for cell in &outcome.cells {
         page.push_str(&row(cell));
     }
-    if outcome.lives.is_empty() && outcome.cold.is_empty() {
-        return page;
+    let lines = lines(outcome);
+    if !lines.is_empty() {
+        for part in ["\n", &lines, &targets_line(verdicts), "\n", PEERS] {
+            page.push_str(part);
+        }
     }
-    page.push('\n');
+    page
+}
+
+/// Everything that is not a cell of the table.
+fn lines(outcome: &Outcome) -> String {
+    let mut lines = String::new();
     let mut sizes: Vec<usize> = outcome.lives.iter().map(|life| life.tools).collect();
     sizes.sort_unstable();
     sizes.dedup();
     for tools in sizes {
-        page.push_str(&life_line(tools, &outcome.lives));
+        lines.push_str(&life_line(tools, &outcome.lives));
     }
-    page.push_str(&cold_line(outcome));
-    page.push_str(&targets_line(verdicts));
-    page.push('\n');
-    page.push_str(PEERS);
-    page
+    lines.push_str(&cold_line(outcome));
+    lines.push_str(&detour_lines(&outcome.detours));
+    lines
 }
 
 fn header(subject: &str) -> String {

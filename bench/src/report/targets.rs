@@ -3,11 +3,14 @@
 use serde::Serialize;
 
 use super::statistics::median;
-use crate::run::{Cell, Life, Outcome, Pair};
+use super::upstreams::of_era;
+use crate::run::{Cell, Detour, Life, Outcome, Pair};
 use crate::workload::{Era, HEADLINE, Workload};
 
 /// CPU multiples of the limit at 16 connections, in both eras.
-const CPU: [(Workload, f64); 3] = [(Workload::W1, 1.8), (Workload::W2, 1.25), (Workload::W3, 2.5)];
+const CPU: [(Workload, f64); 4] = [(Workload::W1, 1.8), (Workload::W2, 1.25), (Workload::W3, 2.5), (Workload::W4, 2.0)];
+/// What passing a call on adds to its median time, on one connection.
+const ADDED_US: f64 = 60.0;
 const COLD_MS: f64 = 10.0;
 const IDLE_MIB: f64 = 25.0;
 const FIRST_ANSWER_MS: f64 = 150.0;
@@ -37,6 +40,13 @@ pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
                 most,
             });
         }
+    }
+    for era in Era::SPOKEN {
+        verdicts.push(Verdict {
+            target: format!("W4 added p50 µs ({})", era.name()),
+            measured: of_era(&outcome.detours, era, Detour::gate_added),
+            most: ADDED_US,
+        });
     }
     let cold: Vec<f64> = outcome.cold.iter().map(|cold| cold.added_ms()).collect();
     let others = [

@@ -10,7 +10,7 @@ use super::server::Server;
 use crate::TOKEN_VARIABLE;
 use crate::failure::{Doing, Failure};
 use crate::load::Measured;
-use crate::workload::{Era, Workload};
+use crate::workload::{Era, Work, Workload};
 
 /// What is asked in one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,7 +49,7 @@ pub(crate) async fn ask_limit(
     window: Window,
 ) -> Result<Measured, Failure> {
     let raw = Question { era: Era::Raw, ..question };
-    let fixed_id = question.workload != Workload::W3;
+    let fixed_id = question.workload.work() == Work::List;
     ask(machine, limit, None, raw, fixed_id, window).await
 }
 
@@ -61,6 +61,16 @@ pub(crate) async fn ask_gate(
     window: Window,
 ) -> Result<Measured, Failure> {
     ask(machine, gate, Some(token), question, false, window).await
+}
+
+/// The upstream itself, asked without a gate before it.
+pub(crate) async fn ask_upstream(
+    machine: &Machine,
+    upstream: &Server,
+    question: Question,
+    window: Window,
+) -> Result<Measured, Failure> {
+    ask(machine, upstream, None, question, false, window).await
 }
 
 async fn ask(

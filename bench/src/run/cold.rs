@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::catalogue::Catalogue;
 use super::gate::Home;
 use super::machine::Machine;
 use crate::failure::Failure;
@@ -34,7 +35,7 @@ impl Cold {
 
 /// In a fresh server, whose only caller so far was anonymous, signed-in callers are a new class.
 pub(crate) async fn measure(machine: &Machine, toolgate: &Path) -> Result<Cold, Failure> {
-    let home = Home::prepare(machine, toolgate, COLD_TOOLS).await?;
+    let home = Home::prepare(machine, toolgate, &Catalogue::Pack { tools: COLD_TOOLS }).await?;
     let gate = home.start(machine).await?;
     for _ in 0..LATER {
         list(home.caller(Era::Stateless, None)).await?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::catalogue::Catalogue;
 use super::machine::{Machine, Side};
 use super::server::{Server, free_address};
 use crate::failure::{Doing, Failure};
@@ -32,21 +33,25 @@ pub(crate) struct Gate {
 }
 
 impl Home {
-    pub(crate) async fn prepare(machine: &Machine, toolgate: &Path, tools: usize) -> Result<Self, Failure> {
+    /// Writes the configuration, mints a token, and accepts the tools of the upstreams, which must run by now.
+    pub(crate) async fn prepare(machine: &Machine, toolgate: &Path, catalogue: &Catalogue) -> Result<Self, Failure> {
         let toolgate = toolgate.canonicalize().doing(format!("finding {}", toolgate.display()))?;
         let mut home = Self {
             directory: TempDir::with_prefix("toolgate-bench-").doing("making a directory")?,
             toolgate,
             address: free_address()?,
-            tools,
+            tools: catalogue.tools(),
             token: String::new(),
         };
-        let configuration =
-            format!("[server]\nlisten = \"{}\"\n\n[packs.echo]\ndefinitions = \"tools.json\"\n", home.address);
         let write = |name: &str, text: String| std::fs::write(home.path(name), text).doing(format!("writing {name}"));
-        write("toolgate.toml", configuration)?;
-        write("tools.json", tools::definitions(tools))?;
+        write("toolgate.toml", catalogue.configuration(home.address))?;
+        if let Catalogue::Pack { tools } = catalogue {
+            write("tools.json", tools::definitions(*tools))?;
+        }
         home.token = home.mint(machine).await?;
+        for upstream in catalogue.upstreams() {
+            home.toolgate(machine, &["upstream", "accept", &upstream.name, "--all"]).await?;
+        }
         Ok(home)
     }
 
@@ -97,23 +102,29 @@ impl Home {
     }
 
     async fn mint(&self, machine: &Machine) -> Result<String, Failure> {
+        let token = self.toolgate(machine, &["token", "mint", "--user", "bench"]).await?;
+        if token.is_empty() || token.contains(char::is_whitespace) {
+            return Err(Failure::Part { part: "toolgate token mint".to_owned(), said: "it gave no token".to_owned() });
+        }
+        Ok(token)
+    }
+
+    /// Runs a command of Toolgate's to its end. What it said on standard output.
+    async fn toolgate(&self, machine: &Machine, arguments: &[&str]) -> Result<String, Failure> {
+        let part = format!("toolgate {}", arguments.join(" "));
         let output = machine
             .command(Side::Load, &self.toolgate)
-            .args(["token", "mint", "--user", "bench"])
+            .args(arguments)
             .args(self.places())
             .current_dir(self.directory.path())
             .stdin(Stdio::null())
             .output()
             .await
-            .doing("minting a token")?;
-        let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        if !output.status.success() || token.is_empty() || token.contains(char::is_whitespace) {
-            return Err(Failure::Part {
-                part: "toolgate token mint".to_owned(),
-                said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            });
+            .doing(part.as_str())?;
+        if !output.status.success() {
+            return Err(Failure::Part { part, said: String::from_utf8_lossy(&output.stderr).trim().to_owned() });
         }
-        Ok(token)
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
     fn places(&self) -> [PathBuf; 4] {

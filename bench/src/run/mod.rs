@@ -1,10 +1,12 @@
 //! One run: every cell as often as asked, the repetitions far apart in time.
 
+mod catalogue;
 mod cell;
 mod cold;
 mod gate;
 mod machine;
 mod noise;
+mod passing;
 mod policy;
 mod process;
 mod server;
@@ -17,8 +19,10 @@ use serde::Serialize;
 pub(crate) use cell::{Cell, Pair, Question};
 pub(crate) use cold::Cold;
 pub(crate) use noise::noise;
+pub(crate) use passing::Detour;
 pub(crate) use process::cpu_time;
 
+use catalogue::Catalogue;
 use cell::{Window, ask_gate, ask_limit};
 use gate::Home;
 use machine::Machine;
@@ -26,7 +30,7 @@ use server::Server;
 
 use crate::failure::Failure;
 use crate::limit::Mode;
-use crate::workload::{CONNECTIONS, Era, HEADLINE, Workload};
+use crate::workload::{CONNECTIONS, Era, HEADLINE, Work, Workload};
 
 const LIMIT_WINDOW: Window = Window { warm: 300, measured: 1_200 };
 const GATE_WINDOW: Window = Window { warm: 700, measured: 2_500 };
@@ -59,6 +63,7 @@ pub(crate) struct Outcome {
     pub(crate) cells: Vec<Cell>,
     pub(crate) lives: Vec<Life>,
     pub(crate) cold: Vec<Cold>,
+    pub(crate) detours: Vec<Detour>,
 }
 
 impl Plan {
@@ -66,14 +71,16 @@ impl Plan {
         self.only.is_empty() || self.only.contains(&workload)
     }
 
-    /// The questions to one catalogue size, workload by workload.
-    fn questions(&self, tools: usize, eras: &[Era]) -> Vec<Question> {
+    /// The questions to one server, workload by workload.
+    fn questions(&self, workloads: &[Workload], eras: &[Era]) -> Vec<Question> {
         let connections: &[usize] = if self.quick { &[HEADLINE] } else { &CONNECTIONS };
         let mut questions = Vec::new();
-        for workload in Workload::LOADED {
-            if workload.tools() != tools || !self.asks(workload) {
+        for &workload in workloads {
+            if !self.asks(workload) {
                 continue;
             }
+            // An older upstream is noted, not examined.
+            let connections = if workload == Workload::W4Old { &[HEADLINE] } else { connections };
             for &era in eras {
                 questions.extend(connections.iter().map(|&connections| Question { workload, era, connections }));
             }
@@ -102,11 +109,18 @@ pub(crate) async fn run(toolgate: &Path, plan: &Plan) -> Result<Outcome, Failure
     };
     for repetition in 1..=plan.repetitions {
         let eras = Era::turns(repetition);
-        for tools in [Workload::W1.tools(), Workload::W2.tools()] {
-            let questions = plan.questions(tools, &eras);
-            if !questions.is_empty() {
+        for workloads in Workload::LOADED {
+            let questions = plan.questions(workloads, &eras);
+            if let Some(tools) = questions.first().map(|question| question.workload.tools()) {
                 eprintln!("repetition {repetition}: {tools} tools");
                 life(&machine, toolgate, tools, &questions, &mut outcome).await?;
+            }
+        }
+        for workload in Workload::PASSED_ON {
+            let questions = plan.questions(&[workload], &eras);
+            if !questions.is_empty() {
+                eprintln!("repetition {repetition}: {}", workload.title());
+                passing::measure(&machine, toolgate, workload, &questions, &mut outcome).await?;
             }
         }
         if plan.asks(Workload::W0) {
@@ -125,7 +139,7 @@ async fn life(
     questions: &[Question],
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    let home = Home::prepare(machine, toolgate, tools).await?;
+    let home = Home::prepare(machine, toolgate, &Catalogue::Pack { tools }).await?;
     let gate = home.start(machine).await?;
     let first_answer = home.first_answer(&gate).await?;
     tokio::time::sleep(IDLE).await;
@@ -149,10 +163,11 @@ async fn life(
     gate.server.stop().await
 }
 
+/// The limit of a workload without upstreams.
 async fn limit_of(machine: &Machine, workload: Workload) -> Result<Server, Failure> {
-    let mode = match workload {
-        Workload::W3 => Mode::Echo,
-        Workload::W0 | Workload::W1 | Workload::W2 => Mode::Static,
+    let mode = match workload.work() {
+        Work::Call => Mode::Echo,
+        Work::List => Mode::Static,
     };
-    Server::limit(machine, mode, workload.tools()).await
+    Server::limit(machine, mode, workload.tools(), None).await
 }

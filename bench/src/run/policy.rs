@@ -10,7 +10,10 @@ use crate::tools;
 use crate::wire::{Answer, Session, TEXT};
 use crate::workload::{Era, Work};
 
-/// Without a good token, none of the tools is listed and `echo` does not run.
+/// Arguments that the schema of `echo` does not take.
+const WRONG: &str = r#"{"text":7}"#;
+
+/// Without a good token, none of the tools is listed and `echo` does not run; with one, wrong arguments are refused.
 pub(crate) async fn prove(home: &Home) -> Result<(), Failure> {
     let strangers = [("an anonymous caller", None), ("a token with a bad signature", Some(spoil(&home.token)))];
     let ours = names(&tools::definitions(home.tools)).doing("reading the definitions")?;
@@ -26,7 +29,20 @@ pub(crate) async fn prove(home: &Home) -> Result<(), Failure> {
             return Err(Failure::Policy(format!("{who} can call 'echo'")));
         }
     }
+    let caller = home.caller(Era::Stateless, Some(home.token.clone()));
+    let mut session = Session::open(caller).await?;
+    let request = session.call("echo", WRONG);
+    let answer = session.ask(&request).await?;
+    if !refused(&answer.body) {
+        return Err(Failure::Policy(format!("wrong arguments are taken: {}", answer.excerpt())));
+    }
     Ok(())
+}
+
+/// Whether an answer says no, as a JSON-RPC error or as a failed call.
+fn refused(body: &[u8]) -> bool {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    body.get("error").is_some() || body.pointer("/result/isError") == Some(&Value::Bool(true))
 }
 
 /// The tools of a list; none when the caller is turned away. Anything else proves nothing and fails.
@@ -66,6 +82,14 @@ fn spoil(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_and_a_failed_call_are_refusals() {
+        assert!(refused(br#"{"id":7,"error":{"code":-32602}}"#));
+        assert!(refused(br#"{"id":7,"result":{"isError":true}}"#));
+        assert!(!refused(br#"{"id":7,"result":{"content":[],"isError":false}}"#));
+        assert!(!refused(b"{"));
+    }
 
     #[test]
     fn a_spoiled_token_differs_in_its_signature_only() {

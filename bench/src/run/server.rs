@@ -4,11 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use tokio::process::{Child, Command};
 
 use super::machine::{Machine, Side};
 use crate::failure::{Doing, Failure};
 use crate::limit::Mode;
+use crate::upstream::Speaks;
 use crate::wire::Connection;
 
 /// How long a server may take to start.
@@ -28,23 +30,34 @@ impl Server {
         Ok(Self { child, pid, address })
     }
 
-    /// Starts a limit and waits until it listens.
-    pub(crate) async fn limit(machine: &Machine, mode: Mode, tools: usize) -> Result<Self, Failure> {
+    /// Starts a limit; a proxy is told where its upstream is.
+    pub(crate) async fn limit(
+        machine: &Machine,
+        mode: Mode,
+        tools: usize,
+        upstream: Option<SocketAddr>,
+    ) -> Result<Self, Failure> {
+        let mut options = vec!["--mode".to_owned(), word(mode), "--tools".to_owned(), tools.to_string()];
+        options.extend(upstream.map(|upstream| format!("--upstream={upstream}")));
+        Self::part(machine, Side::Server, "limit", &options).await
+    }
+
+    /// Starts an MCP server of the bench's own.
+    pub(crate) async fn upstream(machine: &Machine, side: Side, tools: usize, speaks: Speaks) -> Result<Self, Failure> {
+        let options = ["--tools".to_owned(), tools.to_string(), "--speaks".to_owned(), word(speaks)];
+        Self::part(machine, side, "upstream", &options).await
+    }
+
+    /// Starts a part of this program and waits until it listens.
+    async fn part(machine: &Machine, side: Side, name: &str, options: &[String]) -> Result<Self, Failure> {
         let this = std::env::current_exe().doing("finding this program")?;
         let address = free_address()?;
-        let mode = match mode {
-            Mode::Static => "static",
-            Mode::Echo => "echo",
-        };
-        let mut command = machine.command(Side::Server, this);
-        command
-            .args(["limit", "--mode", mode, "--listen", &address.to_string()])
-            .args(["--tools", &tools.to_string()])
-            .stdin(Stdio::piped());
-        let mut server = Self::spawn("the limit", address, &mut command)?;
+        let mut command = machine.command(side, this);
+        command.args([name, "--listen", &address.to_string()]).args(options).stdin(Stdio::piped());
+        let mut server = Self::spawn(name, address, &mut command)?;
         let started = Instant::now();
         while Connection::open(address).await.is_err() {
-            server.pause("the limit", started).await?;
+            server.pause(name, started).await?;
         }
         Ok(server)
     }
@@ -69,6 +82,11 @@ impl Server {
 /// A loopback address that nobody listens on at this moment.
 pub(crate) fn free_address() -> Result<SocketAddr, Failure> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).doing("finding a free port")
+}
+
+/// How an option's value is written.
+fn word(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 fn ended(name: &str) -> Failure {

@@ -48,11 +48,20 @@ impl Caller {
     }
 
     pub(crate) fn request(&self, work: Work, session: Option<&str>) -> Request {
+        match work {
+            Work::List => self.ask(work, String::new(), "", session),
+            Work::Call => self.call("echo", &format!(r#"{{"text":"{TEXT}"}}"#), session),
+        }
+    }
+
+    pub(crate) fn call(&self, tool: &str, arguments: &str, session: Option<&str>) -> Request {
+        let params = format!(r#""name":"{tool}","arguments":{arguments}"#);
+        self.ask(Work::Call, params, &format!("Mcp-Name: {tool}\r\n"), session)
+    }
+
+    /// `name` is the header that repeats what is called.
+    fn ask(&self, work: Work, mut params: String, name: &str, session: Option<&str>) -> Request {
         let method = work.method();
-        let mut params = match work {
-            Work::List => String::new(),
-            Work::Call => format!(r#""name":"echo","arguments":{{"text":"{TEXT}"}}"#),
-        };
         let fields = match self.era {
             Era::Raw => String::new(),
             Era::Sessions => session_fields(session),
@@ -61,10 +70,6 @@ impl Caller {
                     params.push(',');
                 }
                 params.push_str(META);
-                let name = match work {
-                    Work::List => "",
-                    Work::Call => "Mcp-Name: echo\r\n",
-                };
                 format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}")
             }
         };

@@ -32,6 +32,10 @@ impl Session {
         self.caller.request(work, self.id.as_deref())
     }
 
+    pub(crate) fn call(&self, tool: &str, arguments: &str) -> Request {
+        self.caller.call(tool, arguments, self.id.as_deref())
+    }
+
     pub(crate) async fn ask(&mut self, request: &Request) -> Result<Answer<'_>, Failure> {
         self.connection.exchange(request.bytes()).await
     }

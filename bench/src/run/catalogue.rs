@@ -1,0 +1,80 @@
+//! Where a Toolgate under test has its tools from, and the configuration that says so.
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+
+/// The source of the tools.
+pub(crate) enum Catalogue {
+    /// The echo pack, with this many tools in `tools.json`.
+    Pack { tools: usize },
+    /// MCP servers, each with this many tools.
+    Upstreams { all: Vec<Upstream>, tools_each: usize },
+}
+
+pub(crate) struct Upstream {
+    pub(crate) name: String,
+    pub(crate) prefix: String,
+    pub(crate) place: Place,
+}
+
+pub(crate) enum Place {
+    Http(SocketAddr),
+}
+
+impl Catalogue {
+    pub(crate) fn tools(&self) -> usize {
+        match self {
+            Self::Pack { tools } => *tools,
+            Self::Upstreams { all, tools_each } => all.len() * tools_each,
+        }
+    }
+
+    pub(crate) fn upstreams(&self) -> &[Upstream] {
+        match self {
+            Self::Pack { .. } => &[],
+            Self::Upstreams { all, .. } => all,
+        }
+    }
+
+    /// The text of `toolgate.toml`.
+    pub(crate) fn configuration(&self, listen: SocketAddr) -> String {
+        let mut text = format!("[server]\nlisten = \"{listen}\"\n");
+        if let Self::Pack { .. } = self {
+            text.push_str("\n[packs.echo]\ndefinitions = \"tools.json\"\n");
+        }
+        for Upstream { name, prefix, place } in self.upstreams() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n[[upstreams]]\nname = \"{name}\"\nprefix = \"{prefix}\"\n");
+            let _ = match place {
+                Place::Http(address) => writeln!(text, "url = \"http://{address}/mcp\""),
+            };
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 80);
+
+    #[test]
+    fn a_pack_is_named_with_its_definitions() {
+        let pack = Catalogue::Pack { tools: 20 };
+        let expected = "[server]\nlisten = \"127.0.0.1:80\"\n\n[packs.echo]\ndefinitions = \"tools.json\"\n";
+        assert_eq!(pack.configuration(HERE), expected);
+        assert_eq!(pack.tools(), 20);
+        assert!(pack.upstreams().is_empty());
+    }
+
+    #[test]
+    fn upstreams_are_named_with_their_places() {
+        let upstream = |name: &str, place| Upstream { name: name.to_owned(), prefix: format!("{name}_"), place };
+        let all = vec![upstream("u1", Place::Http(HERE)), upstream("u2", Place::Http(HERE))];
+        let catalogue = Catalogue::Upstreams { all, tools_each: 5 };
+        let text = catalogue.configuration(HERE);
+        assert!(text.contains("name = \"u1\"\nprefix = \"u1_\"\nurl = \"http://127.0.0.1:80/mcp\"\n"), "{text}");
+        assert_eq!(catalogue.tools(), 10);
+    }
+}
