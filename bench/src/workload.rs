@@ -8,6 +8,9 @@ pub(crate) const HEADLINE: usize = 16;
 pub(crate) const CONNECTIONS: [usize; 3] = [1, HEADLINE, 64];
 /// Tools in the catalogue of the cold view.
 pub(crate) const COLD_TOOLS: usize = 10_000;
+/// Upstreams of the start, and the tools of each.
+pub(crate) const UPSTREAMS: usize = 20;
+pub(crate) const TOOLS_EACH: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 pub(crate) enum Workload {
@@ -29,6 +32,9 @@ pub(crate) enum Workload {
     /// The same, to an upstream of the older era.
     #[value(name = "W4-old")]
     W4Old,
+    /// Starting with 20 upstreams of 50 tools each.
+    #[value(name = "W5")]
+    W5,
 }
 
 impl Workload {
@@ -42,13 +48,14 @@ impl Workload {
             Self::W0 => COLD_TOOLS,
             Self::W2 => 500,
             Self::W1 | Self::W3 | Self::W4 | Self::W4Old => 20,
+            Self::W5 => UPSTREAMS * TOOLS_EACH,
         }
     }
 
     pub(crate) fn work(self) -> Work {
         match self {
             Self::W3 | Self::W4 | Self::W4Old => Work::Call,
-            Self::W0 | Self::W1 | Self::W2 => Work::List,
+            Self::W0 | Self::W1 | Self::W2 | Self::W5 => Work::List,
         }
     }
 
@@ -60,6 +67,7 @@ impl Workload {
             Self::W3 => "W3 call",
             Self::W4 => "W4 pass on",
             Self::W4Old => "W4 pass on, older upstream",
+            Self::W5 => "W5 start",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::statistics::{Spread, median};
 use super::targets::{Verdict, ratios};
-use super::upstreams::detour_lines;
+use super::upstreams::{detour_lines, start_lines};
 use crate::run::{Cell, Life, Outcome, Pair};
 use crate::workload::COLD_TOOLS;
 
@@ -43,6 +43,7 @@ fn lines(outcome: &Outcome) -> String {
     }
     lines.push_str(&cold_line(outcome));
     lines.push_str(&detour_lines(&outcome.detours));
+    lines.push_str(&start_lines(&outcome.starts));
     lines
 }
 

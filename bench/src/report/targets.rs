@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::statistics::median;
-use super::upstreams::of_era;
-use crate::run::{Cell, Detour, Life, Outcome, Pair};
-use crate::workload::{Era, HEADLINE, Workload};
+use super::upstreams::{of_era, of_way};
+use crate::run::{Cell, Detour, Life, Outcome, Pair, Start, Way};
+use crate::workload::{Era, HEADLINE, UPSTREAMS, Workload};
 
 /// CPU multiples of the limit at 16 connections, in both eras.
 const CPU: [(Workload, f64); 4] = [(Workload::W1, 1.8), (Workload::W2, 1.25), (Workload::W3, 2.5), (Workload::W4, 2.0)];
@@ -14,6 +14,9 @@ const ADDED_US: f64 = 60.0;
 const COLD_MS: f64 = 10.0;
 const IDLE_MIB: f64 = 25.0;
 const FIRST_ANSWER_MS: f64 = 150.0;
+/// Starting with 20 upstreams: CPU time and memory of Toolgate itself, once all is quiet.
+const START_CPU_MS: f64 = 2_000.0;
+const START_MIB: f64 = 60.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Verdict {
@@ -55,6 +58,14 @@ pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
         ("first answer ms", worst(&outcome.lives, |life| life.first_answer_ms), FIRST_ANSWER_MS),
     ];
     verdicts.extend(others.map(|(target, measured, most)| Verdict { target: target.to_owned(), measured, most }));
+    for way in Way::ALL {
+        let mut add = |what: &str, figure: fn(&Start) -> f64, most: f64| {
+            let target = format!("start {what} ({UPSTREAMS} {})", way.title());
+            verdicts.push(Verdict { target, measured: of_way(&outcome.starts, way, figure), most });
+        };
+        add("CPU ms", |start| start.settled_cpu_ms, START_CPU_MS);
+        add("MiB", |start| start.settled_mib, START_MIB);
+    }
     verdicts
 }
 

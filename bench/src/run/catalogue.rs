@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// The source of the tools.
 pub(crate) enum Catalogue {
@@ -19,6 +20,8 @@ pub(crate) struct Upstream {
 
 pub(crate) enum Place {
     Http(SocketAddr),
+    /// A program that Toolgate starts, and its arguments.
+    Child(PathBuf, Vec<String>),
 }
 
 impl Catalogue {
@@ -47,10 +50,20 @@ impl Catalogue {
             let _ = write!(text, "\n[[upstreams]]\nname = \"{name}\"\nprefix = \"{prefix}\"\n");
             let _ = match place {
                 Place::Http(address) => writeln!(text, "url = \"http://{address}/mcp\""),
+                Place::Child(program, arguments) => {
+                    let program = quoted(&program.to_string_lossy());
+                    let arguments: Vec<String> = arguments.iter().map(|argument| quoted(argument)).collect();
+                    writeln!(text, "command = {program}\nargs = [{}]", arguments.join(", "))
+                }
             };
         }
         text
     }
+}
+
+/// A JSON string is a basic string of TOML too.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]
@@ -71,10 +84,12 @@ mod tests {
     #[test]
     fn upstreams_are_named_with_their_places() {
         let upstream = |name: &str, place| Upstream { name: name.to_owned(), prefix: format!("{name}_"), place };
-        let all = vec![upstream("u1", Place::Http(HERE)), upstream("u2", Place::Http(HERE))];
+        let child = Place::Child("/a \"b\"".into(), vec!["--tools".to_owned(), "5".to_owned()]);
+        let all = vec![upstream("u1", Place::Http(HERE)), upstream("u2", child)];
         let catalogue = Catalogue::Upstreams { all, tools_each: 5 };
         let text = catalogue.configuration(HERE);
         assert!(text.contains("name = \"u1\"\nprefix = \"u1_\"\nurl = \"http://127.0.0.1:80/mcp\"\n"), "{text}");
+        assert!(text.contains("command = \"/a \\\"b\\\"\"\nargs = [\"--tools\", \"5\"]\n"), "{text}");
         assert_eq!(catalogue.tools(), 10);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Home {
 /// A running Toolgate that says it is ready.
 pub(crate) struct Gate {
     pub(crate) server: Server,
-    started: Instant,
+    pub(crate) started: Instant,
 }
 
 impl Home {

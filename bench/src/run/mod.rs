@@ -10,6 +10,7 @@ mod passing;
 mod policy;
 mod process;
 mod server;
+mod start;
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,6 +22,7 @@ pub(crate) use cold::Cold;
 pub(crate) use noise::noise;
 pub(crate) use passing::Detour;
 pub(crate) use process::cpu_time;
+pub(crate) use start::{Start, Way};
 
 use catalogue::Catalogue;
 use cell::{Window, ask_gate, ask_limit};
@@ -64,6 +66,7 @@ pub(crate) struct Outcome {
     pub(crate) lives: Vec<Life>,
     pub(crate) cold: Vec<Cold>,
     pub(crate) detours: Vec<Detour>,
+    pub(crate) starts: Vec<Start>,
 }
 
 impl Plan {
@@ -126,6 +129,12 @@ pub(crate) async fn run(toolgate: &Path, plan: &Plan) -> Result<Outcome, Failure
         if plan.asks(Workload::W0) {
             eprintln!("repetition {repetition}: cold view");
             outcome.cold.push(cold::measure(&machine, toolgate).await?);
+        }
+        if plan.asks(Workload::W5) {
+            for way in Way::ALL {
+                eprintln!("repetition {repetition}: start with {} upstreams", way.title());
+                outcome.starts.push(start::measure(&machine, toolgate, way).await?);
+            }
         }
     }
     outcome.cells.sort_by_key(|cell| cell.question.workload);
