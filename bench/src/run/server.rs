@@ -1,10 +1,12 @@
 //! A server under test: a child process that listens on loopback.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
 use super::machine::{Machine, Side};
@@ -15,6 +17,8 @@ use crate::wire::Connection;
 
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take to end when it is asked to.
+const FAREWELL: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 
 pub(crate) struct Server {
@@ -72,6 +76,18 @@ impl Server {
         }
         tokio::time::sleep(PAUSE).await;
         Ok(())
+    }
+
+    /// Asks a server to end, so that it ends its own children first.
+    pub(crate) async fn dismiss(mut self) -> Result<(), Failure> {
+        let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        if let Some(pid) = pid {
+            kill_process(pid, Signal::TERM).map_err(io::Error::from).doing("ending a server")?;
+        }
+        match tokio::time::timeout(FAREWELL, self.child.wait()).await {
+            Ok(ended) => ended.map(|_| ()).doing("ending a server"),
+            Err(_) => self.stop().await,
+        }
     }
 
     pub(crate) async fn stop(mut self) -> Result<(), Failure> {

@@ -106,7 +106,7 @@ async fn watch(machine: &Machine, home: &Home, catalogue: &Catalogue, way: Way) 
     let listed = Expected { work: Work::List, tools: home.tools, fixed_id: false };
     listed.check_first(&session.ask(&request).await?, FIRST_ID)?;
     let (settled_cpu, settled_mib) = (process::cpu_time(pid)?, process::memory(pid)?);
-    gate.server.stop().await?;
+    gate.server.dismiss().await?;
     Ok(Start {
         way,
         listed_ms,
