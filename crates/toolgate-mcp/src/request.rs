@@ -34,6 +34,9 @@ impl Inner {
     ) -> Result<Answer, Refusal> {
         let not_found = || wire::method_not_found(ask.version, &ask.message.method);
         let method = method.filter(|method| self.spine.has_more() || !method.is_of_more()).ok_or_else(not_found)?;
+        if method.is_of_more() {
+            self.spine.settled().await;
+        }
         let parts = match method {
             Method::Initialize => return Err(not_found()),
             Method::Discover => self.pieces.discover(ask.id, self.spine.has_more()),

@@ -1,6 +1,9 @@
 //! The path itself, over whatever house stands at the moment.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -18,7 +21,12 @@ pub struct Spine {
     recorder: Recorder,
     /// Calls with an effect: they finish even if whoever asked has gone.
     running: TaskTracker,
+    /// False while sources that have just been started have not said yet what they offer.
+    settled: watch::Sender<bool>,
 }
+
+/// How long a list of what only sources know waits for them after the start.
+const SETTLED_WITHIN: Duration = Duration::from_secs(10);
 
 /// What becomes of a call.
 #[derive(Debug)]
@@ -90,6 +98,7 @@ impl Spine {
             revisions,
             recorder: Recorder::default(),
             running: TaskTracker::new(),
+            settled: watch::Sender::new(true),
         })
     }
 
@@ -107,6 +116,19 @@ impl Spine {
         let revision = house.gate.revision();
         self.house.store(Arc::new(house));
         self.revisions.send_replace(revision);
+    }
+
+    /// Says whether every source has said by now what it offers.
+    pub fn settle(&self, settled: bool) {
+        self.settled.send_replace(settled);
+    }
+
+    /// Waits for sources that are just starting, for a while. Tools are known before: those were accepted.
+    pub async fn settled(&self) {
+        if !*self.settled.borrow() {
+            let mut settled = self.settled.subscribe();
+            let _ = tokio::time::timeout(SETTLED_WITHIN, settled.wait_for(|settled| *settled)).await;
+        }
     }
 
     pub fn recorder(&self) -> &Recorder {

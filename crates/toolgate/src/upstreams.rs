@@ -152,6 +152,11 @@ impl Upstreams {
         self.running.values().map(|running| *running.upstream.changes().borrow()).collect()
     }
 
+    /// Every upstream has answered, or said why it can't.
+    pub fn settled(&self) -> bool {
+        self.running.values().all(|running| running.upstream.status().state != toolgate_upstream::State::Starting)
+    }
+
     pub fn get(&self, name: &str) -> Option<&Arc<Upstream>> {
         self.running.get(name).map(|running| &running.upstream)
     }

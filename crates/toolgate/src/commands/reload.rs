@@ -69,9 +69,14 @@ impl Keeper {
                 }
                 seen = loaded.clone();
                 offered = self.upstreams.revision();
-            } else if self.upstreams.revision() != offered {
-                offered = self.upstreams.revision();
-                self.look_at_upstreams();
+            } else {
+                // looked at before what they offer: whatever is settled by now is in the house after this
+                let settled = self.upstreams.settled();
+                if self.upstreams.revision() != offered {
+                    offered = self.upstreams.revision();
+                    self.look_at_upstreams();
+                }
+                self.spine.settle(settled);
             }
         }
         self.upstreams.stop().await;

@@ -148,6 +148,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let mut upstreams = Upstreams::default();
     upstreams.follow(config).await?;
     let spine = Spine::new(raise::house(config, &store, &ground.lock_file().read()?, &upstreams)?);
+    spine.settle(upstreams.settled());
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
     let rows = Arc::new(store.clone());
