@@ -214,7 +214,7 @@ mod tests {
     use crate::Transport;
 
     fn calls() -> Arc<Calls> {
-        let transport = Transport::Http { url: String::new(), headers: Vec::new() };
+        let transport = Transport::Http { url: String::new(), headers: Vec::new(), auth: None };
         Calls::new(&UpstreamConfig::new("x", transport), Arc::default())
     }
 

@@ -52,16 +52,25 @@ impl UpstreamConfig {
 pub enum Transport {
     /// A program that speaks over its standard streams. Of the gate's environment it gets what a program needs to run,
     /// and `env`.
-    Child {
-        command: String,
-        args: Vec<String>,
-        env: BTreeMap<String, SecretText>,
-        cwd: Option<PathBuf>,
-    },
+    Child { command: String, args: Vec<String>, env: BTreeMap<String, SecretText>, cwd: Option<PathBuf> },
     Http {
         url: String,
         headers: Vec<(String, SecretText)>,
+        /// Where the upstream takes tokens rather than a header that never changes.
+        auth: Option<ClientCredentials>,
     },
+}
+
+/// OAuth's client credentials: how the gate itself signs in to an upstream. Nobody's own token ever goes there.
+#[derive(Debug, Clone)]
+pub struct ClientCredentials {
+    /// Absent, it is found by the upstream's own metadata; then the upstream says who gets the secret.
+    pub token_url: Option<String>,
+    pub client_id: String,
+    pub client_secret: SecretText,
+    pub scopes: Vec<String>,
+    /// What the token is for, by default the upstream's address; empty, it is left unsaid.
+    pub resource: Option<String>,
 }
 
 /// A value that is never printed.

@@ -39,6 +39,10 @@ pub enum Fault {
         "wants to ask the client for {what}, and may not ({why}); let its entry in the configuration ask, or use a client that can answer"
     )]
     MayNotAsk { what: &'static str, why: String },
+    #[error(
+        "can't be signed in to: {why}; check token_url, client_id, client_secret and scopes in its entry in the configuration"
+    )]
+    NoToken { why: String },
     #[error("no longer waits for these answers; make the call again from the start")]
     StaleAnswers,
     #[error("does not offer tool '{tool}' any more; list the tools again")]

@@ -15,7 +15,7 @@ use crate::{
     counts::Counts,
     era::{self, Era, LEGACY, MODERN},
     fault::{Fault, shortened},
-    http::HttpLink,
+    http::{Credentials, HttpLink},
     link::{Ask, Link},
     questions,
 };
@@ -64,10 +64,14 @@ enum Probed {
     Older,
 }
 
-pub(crate) async fn open(config: &UpstreamConfig, counts: &Arc<Counts>) -> Result<Live, Fault> {
+pub(crate) async fn open(
+    config: &UpstreamConfig,
+    counts: &Arc<Counts>,
+    credentials: Option<&Arc<Credentials>>,
+) -> Result<Live, Fault> {
     let link = match &config.transport {
         Transport::Child { .. } => Link::Child(ChildLink::start(config, Arc::clone(counts))?),
-        Transport::Http { .. } => Link::Http(HttpLink::new(config, Arc::clone(counts))?),
+        Transport::Http { .. } => Link::Http(HttpLink::new(config, Arc::clone(counts), credentials.cloned())?),
     };
     let (era, capabilities) = greet(&link, config.patience.probe).await?;
     Ok(Live { link, era, capabilities, log_level: tokio::sync::Mutex::default(), gone: CancellationToken::new() })

@@ -58,7 +58,7 @@ async fn connect_for_ever(inner: &Inner, stop: &CancellationToken) {
 }
 
 async fn connect(inner: &Inner) -> Result<Arc<Live>, Fault> {
-    let live = Arc::new(handshake::open(&inner.config, &inner.counts).await?);
+    let live = Arc::new(handshake::open(&inner.config, &inner.counts, inner.credentials.as_ref()).await?);
     let tools = listing::list(&live, &inner.config, Listed::Tools).await?;
     // the tools do not wait long for the rest
     let soon = inner.config.patience.probe;

@@ -31,7 +31,7 @@ mod source;
 mod upstream;
 mod watching;
 
-pub use config::{Patience, SecretText, Transport, UpstreamConfig};
+pub use config::{ClientCredentials, Patience, SecretText, Transport, UpstreamConfig};
 pub use definition::Definition;
 pub use fault::Fault;
 pub use upstream::{State, Status, Upstream};

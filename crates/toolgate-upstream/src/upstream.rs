@@ -16,8 +16,8 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    Definition, Fault, UpstreamConfig, breaker::Breaker, counts::Counts, definition::Offers, handshake::Live, keeper,
-    listed::Listed,
+    Definition, Fault, UpstreamConfig, breaker::Breaker, config::Transport, counts::Counts, definition::Offers,
+    handshake::Live, http::Credentials, keeper, listed::Listed,
 };
 
 /// An MCP server behind the gate. Dropped without [`Upstream::stop`], it ends all the same, only not in step.
@@ -32,7 +32,8 @@ pub(crate) struct Inner {
     pub(crate) config: UpstreamConfig,
     pub(crate) live: ArcSwapOption<Live>,
     pub(crate) offers: Offers,
-    /// It has prompts or resources.
+    /// Outlive each connection.
+    pub(crate) credentials: Option<Arc<Credentials>>,
     pub(crate) changes: watch::Sender<u64>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) counts: Arc<Counts>,
@@ -76,6 +77,10 @@ impl Upstream {
         let inner = Arc::new(Inner {
             live: ArcSwapOption::empty(),
             offers: Offers::default(),
+            credentials: match &config.transport {
+                Transport::Http { url, auth: Some(auth), .. } => Some(Arc::new(Credentials::new(auth, url))),
+                _ => None,
+            },
             changes: watch::Sender::new(0),
             state: watch::Sender::new(State::Starting),
             counts: Arc::new(Counts::of(&config.name)),

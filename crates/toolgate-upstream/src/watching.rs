@@ -180,7 +180,7 @@ impl Keeper {
             }
             honoured = timeout(patience, acknowledged) => {
                 let honoured = honoured.map_err(|_| Fault::TimedOut(patience))?.unwrap_or_default();
-                honoured.resources.iter().any(|honoured| *honoured == self.address)
+                honoured.resources.contains(&self.address)
             }
         };
         if !honoured {

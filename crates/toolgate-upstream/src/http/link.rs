@@ -11,11 +11,11 @@ use std::{
 use bytes::Bytes;
 use reqwest::{
     Method, Response, StatusCode, Url,
-    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::sync::Notify;
 
-use super::{body, events::Events};
+use super::{Credentials, body, events::Events};
 use crate::{
     UpstreamConfig,
     calls::{Calls, Under, Whose},
@@ -35,6 +35,7 @@ const REFUSAL: usize = 64 << 10;
 pub(crate) struct HttpLink {
     http: reqwest::Client,
     url: Url,
+    credentials: Option<Arc<Credentials>>,
     session: Arc<OnceLock<HeaderValue>>,
     /// The session is gone.
     ended: Arc<Notify>,
@@ -54,9 +55,13 @@ pub(crate) struct Head {
 }
 
 impl HttpLink {
-    pub(crate) fn new(config: &UpstreamConfig, counts: Arc<Counts>) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        config: &UpstreamConfig,
+        counts: Arc<Counts>,
+        credentials: Option<Arc<Credentials>>,
+    ) -> Result<Self, Fault> {
         let wrong = |why: String| Fault::Misconfigured { why };
-        let Transport::Http { url, headers } = &config.transport else {
+        let Transport::Http { url, headers, .. } = &config.transport else {
             return Err(wrong("it has no url".to_owned()));
         };
         let url = Url::parse(url).map_err(|fault| wrong(format!("its url is not one ({fault})")))?;
@@ -72,6 +77,9 @@ impl HttpLink {
             value.set_sensitive(true);
             own.append(key, value);
         }
+        if credentials.is_some() && own.contains_key(AUTHORIZATION) {
+            return Err(wrong("it has both a header Authorization and client credentials".to_owned()));
+        }
         let http = reqwest::Client::builder()
             .default_headers(own)
             .redirect(reqwest::redirect::Policy::none())
@@ -85,6 +93,7 @@ impl HttpLink {
         Ok(Self {
             http,
             url,
+            credentials,
             session: Arc::default(),
             ended: Arc::default(),
             next: Arc::new(AtomicU64::new(1)),
@@ -206,10 +215,38 @@ impl HttpLink {
     }
 
     async fn send(&self, method: Method, body: Option<Bytes>, head: &Head) -> Result<Response, Fault> {
-        let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
         // a server without streams or goodbyes may answer those with the same status
         let may_lose = method == Method::POST && head.era.is_some();
-        let mut request = self.http.request(method, self.url.clone()).header(ACCEPT, accepts);
+        let response = match &self.credentials {
+            None => self.sent(&method, body, head, None).await?,
+            Some(credentials) => {
+                let token = credentials.header().await?;
+                let response = self.sent(&method, body.clone(), head, Some(&token)).await?;
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    // it was not run: with another token it is the same request, for the first time
+                    credentials.refused(&token).await;
+                    let token = credentials.header().await?;
+                    self.sent(&method, body, head, Some(&token)).await?
+                } else {
+                    response
+                }
+            }
+        };
+        if response.status().is_success() { Ok(response) } else { Err(self.refused(response, may_lose).await) }
+    }
+
+    async fn sent(
+        &self,
+        method: &Method,
+        body: Option<Bytes>,
+        head: &Head,
+        token: Option<&HeaderValue>,
+    ) -> Result<Response, Fault> {
+        let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
+        let mut request = self.http.request(method.clone(), self.url.clone()).header(ACCEPT, accepts);
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token);
+        }
         if let Some(era) = &head.era {
             request = request.header(VERSION, era.version());
             if let Some(session) = self.session.get() {
@@ -222,8 +259,7 @@ impl HttpLink {
         if let Some(body) = body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
-        let response = request.send().await.map_err(|fault| body::unsent_or_lost(&fault))?;
-        if response.status().is_success() { Ok(response) } else { Err(self.refused(response, may_lose).await) }
+        request.send().await.map_err(|fault| body::unsent_or_lost(&fault))
     }
 
     async fn refused(&self, mut response: Response, may_lose: bool) -> Fault {

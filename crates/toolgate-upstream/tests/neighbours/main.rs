@@ -4,6 +4,7 @@
 mod asking;
 mod changes;
 mod children;
+mod credentials;
 mod input;
 mod kinds;
 mod logs;

@@ -97,7 +97,7 @@ pub fn fixture(way: Way, era: &str, flags: &[&str]) -> (Fixture, UpstreamConfig)
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
         fixture.server = Some(server);
         let headers = vec![("Authorization".to_owned(), SecretText::new("Bearer the-gates-own"))];
-        Transport::Http { url: format!("http://127.0.0.1:{}/mcp", port.trim()), headers }
+        Transport::Http { url: format!("http://127.0.0.1:{}/mcp", port.trim()), headers, auth: None }
     };
     let mut config = UpstreamConfig::new("fix", transport);
     config.timeout_ms = 10_000;

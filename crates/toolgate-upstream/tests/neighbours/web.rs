@@ -149,7 +149,7 @@ async fn an_upstream_that_never_gets_ready_says_why() {
     assert!(text.contains("neither JSON nor events but 'text/html'"), "{text}");
     let to = |url: &'static str| {
         move |config: &mut UpstreamConfig| {
-            config.transport = Transport::Http { url: url.to_owned(), headers: Vec::new() };
+            config.transport = Transport::Http { url: url.to_owned(), headers: Vec::new(), auth: None };
         }
     };
     let text = never_ready(&[], to("http://127.0.0.1:1/mcp")).await;

@@ -1,0 +1,117 @@
+//! Upstreams that take tokens, which the gate fetches with its own credentials.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgate_upstream::{ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
+
+use crate::site::{Fixture, Site, Way, fixture};
+
+const SECRET: &str = "s3cret: é+=";
+
+fn with(config: &mut UpstreamConfig, change: impl FnOnce(&mut ClientCredentials, &str)) {
+    let Transport::Http { url, headers, auth } = &mut config.transport else { panic!("not over HTTP") };
+    headers.clear();
+    let mut given = ClientCredentials {
+        token_url: Some(url.replace("/mcp", "/token")),
+        client_id: "the gate".to_owned(),
+        client_secret: SecretText::new(SECRET),
+        scopes: vec!["read".to_owned(), "write".to_owned()],
+        resource: None,
+    };
+    change(&mut given, url);
+    *auth = Some(given);
+}
+
+/// The requests for tokens so far.
+fn tokens(fixture: &Fixture) -> Vec<Value> {
+    let log = fixture.log();
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter_map(|line| line.get("token").cloned()).collect()
+}
+
+#[tokio::test]
+async fn one_token_serves_everybody_until_it_is_refused_and_then_one_more_does() {
+    for era in ["modern", "legacy"] {
+        let site = Site::with(Way::Http, era, &["oauth"], |config| with(config, |_, _| {})).await;
+        let (one, two, three) = tokio::join!(site.works(), site.works(), site.works());
+        assert!(one && two && three);
+        let asked = tokens(&site.fixture);
+        assert_eq!(asked.len(), 1, "{era}");
+        let Transport::Http { url, .. } = &site.upstream.config().transport else { panic!() };
+        let expected =
+            json!({"way": "Basic", "grant_type": "client_credentials", "scope": "read write", "resource": url});
+        assert_eq!(asked[0], expected);
+        site.call("revoke").await;
+        let (one, two, three) = tokio::join!(site.works(), site.works(), site.works());
+        assert!(one && two && three, "{era}");
+        assert_eq!(tokens(&site.fixture).len(), 2, "{era}: one for all of them");
+        assert_eq!(site.fixture.calls("echo"), 6, "{era}: none was run twice");
+        assert!(!format!("{:?}", site.upstream.config()).contains(SECRET));
+        site.upstream.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_not_used_when_its_time_is_over() {
+    let site = Site::with(Way::Http, "modern", &["oauth", "oauth_brief"], |config| with(config, |_, _| {})).await;
+    let before = tokens(&site.fixture).len();
+    assert!(site.works().await && site.works().await);
+    assert_eq!(tokens(&site.fixture).len(), before + 2);
+    site.upstream.stop().await;
+}
+
+#[tokio::test]
+async fn the_token_endpoint_is_found_by_the_upstreams_own_words() {
+    for (flags, way) in [(&["oauth"][..], "Basic"), (&["oauth", "oauth_post"], "form")] {
+        let found = |given: &mut ClientCredentials, _: &str| {
+            given.token_url = None;
+            given.resource = Some("https://as.named.example".to_owned());
+            given.scopes.clear();
+        };
+        let site = Site::with(Way::Http, "modern", flags, |config| with(config, found)).await;
+        assert!(site.works().await);
+        let expected = json!({"way": way, "grant_type": "client_credentials", "resource": "https://as.named.example"});
+        assert_eq!(tokens(&site.fixture), [expected]);
+        site.upstream.stop().await;
+    }
+}
+
+async fn never_ready(flags: &[&str], change: impl FnOnce(&mut ClientCredentials, &str)) -> (Fixture, String) {
+    let (fixture, mut config) = fixture(Way::Http, "modern", flags);
+    with(&mut config, change);
+    let upstream = Upstream::start(config);
+    let fault = upstream.ready(Duration::from_millis(1500)).await.unwrap_err().about("fix");
+    upstream.stop().await;
+    assert!(!fault.contains("s3cret") && !fault.contains("token-"), "{fault}");
+    (fixture, fault)
+}
+
+#[tokio::test]
+async fn what_goes_wrong_says_what_to_do_and_no_secret() {
+    let (_, text) = never_ready(&["oauth"], |given, _| given.client_secret = SecretText::new("s3cret-wrong")).await;
+    assert!(text.contains("can't be signed in to: its token endpoint answered with HTTP status 401 (invalid_client)"));
+    assert!(text.contains("check token_url, client_id, client_secret and scopes"), "{text}");
+    let (_, text) = never_ready(&["oauth"], |given, _| given.token_url = Some("http://127.0.0.1:1/".to_owned())).await;
+    assert!(text.contains("its token endpoint does not answer"), "{text}");
+    let (_, text) = never_ready(&["oauth"], |given, url| given.token_url = Some(url.replace("/mcp", "/none"))).await;
+    assert!(text.contains("can't be signed in to"), "{text}");
+    let (fixture, text) = never_ready(&["oauth", "oauth_elsewhere"], |given, _| given.token_url = None).await;
+    assert!(text.contains("its authorization server is not on https"), "{text}");
+    assert!(tokens(&fixture).is_empty());
+    // a token that is never taken: asked for again once for each try, and no more
+    let (_, text) = never_ready(&["oauth", "oauth_never"], |_, _| {}).await;
+    assert!(text.contains("HTTP status 401") && text.contains("credentials"), "{text}");
+}
+
+#[tokio::test]
+async fn a_header_of_ones_own_and_credentials_are_a_mistake() {
+    let (_fixture, mut config) = fixture(Way::Http, "modern", &["oauth"]);
+    with(&mut config, |_, _| {});
+    let Transport::Http { headers, .. } = &mut config.transport else { panic!() };
+    headers.push(("authorization".to_owned(), SecretText::new("Bearer x")));
+    let upstream = Upstream::start(config);
+    let text = upstream.ready(Duration::from_secs(5)).await.unwrap_err().about("fix");
+    assert!(text.contains("both a header Authorization and client credentials"), "{text}");
+    upstream.stop().await;
+}
