@@ -61,12 +61,14 @@ impl Leave<'_> {
         state.opened.take().is_some()
     }
 
-    pub(crate) fn failed(self) {
+    /// Whether nothing more goes through.
+    pub(crate) fn failed(self) -> bool {
         let mut state = self.breaker.state();
         state.failures = state.failures.saturating_add(1);
         if self.trial || state.failures >= self.breaker.most && state.opened.is_none() {
             state.opened = Some(Instant::now());
         }
+        state.opened.is_some()
     }
 }
 

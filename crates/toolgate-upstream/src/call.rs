@@ -12,7 +12,7 @@ use crate::{
     era::{Era, LEGACY},
     fault::shortened,
     handshake::Live,
-    link::Ask,
+    link::{Ask, Link},
     listed::Listed,
     message, scan,
     upstream::Inner,
@@ -32,7 +32,7 @@ impl Inner {
         self.concluded(answer, asks_back.then(|| call.client()))
     }
 
-    async fn fetch(&self, live: &Live, call: &Recorded) -> Result<Bytes, Fault> {
+    async fn fetch(&self, live: &Arc<Live>, call: &Recorded) -> Result<Bytes, Fault> {
         let own_name = call.tool().own_name.as_str();
         let (method, key, name) = match call.tool().kind {
             Kind::Tool => ("tools/call", "name", own_name),
@@ -104,7 +104,7 @@ impl Inner {
     }
 
     /// Lets a request for a caller through if there is room and the upstream is well.
-    async fn exchange(&self, live: &Live, ask: Ask<'_>, client: &Client) -> Result<Bytes, Fault> {
+    async fn exchange(&self, live: &Arc<Live>, ask: Ask<'_>, client: &Client) -> Result<Bytes, Fault> {
         let most = self.config.concurrency.max(1);
         let _slot = self.slots.try_acquire().map_err(|_| Fault::Busy { most })?;
         let leave = self.breaker.enter()?;
@@ -116,8 +116,17 @@ impl Inner {
         let answer = client.within(self.config.timeout(), sent).await;
         let answer = answer.unwrap_or(Err(Fault::TimedOut(self.config.timeout())));
         match &answer {
-            Err(fault) if fault.is_failure() => leave.failed(),
+            Err(fault) if fault.is_failure() => {
+                let resting = leave.failed();
+                // a child that is gone is its keeper's business
+                let away = matches!(live.link, Link::Http(_))
+                    && matches!(fault, Fault::Unreachable { .. } | Fault::Lost { .. });
+                if resting || away {
+                    self.seems_down(live, fault);
+                }
+            }
             Ok(_) | Err(Fault::Refused { .. } | Fault::TooLarge { .. }) => {
+                self.seems_up(live);
                 if leave.worked() {
                     // it was away, and may have come back as another
                     self.counts.outdated(&Listed::ALL);

@@ -61,6 +61,11 @@ impl Fault {
         Self::Protocol { why: why.into() }
     }
 
+    /// Whether the upstream is certainly not at the request any more: it answered, or never got it.
+    pub(crate) fn is_final(&self) -> bool {
+        !matches!(self, Self::Lost { .. } | Self::TimedOut(_) | Self::TooLarge { .. } | Self::Protocol { .. })
+    }
+
     /// Whether it says that the upstream is unwell, rather than that one call was wrong or not let through.
     pub(crate) fn is_failure(&self) -> bool {
         match self {

@@ -77,7 +77,7 @@ async fn connect(inner: &Inner) -> Result<Arc<Live>, Fault> {
 }
 
 /// Lists again whenever that may show something new, until the connection is gone. Says why it is.
-async fn tend(inner: &Inner, live: &Live) -> String {
+async fn tend(inner: &Inner, live: &Arc<Live>) -> String {
     let listening = listen(inner, live);
     tokio::pin!(listening);
     let relisting = relist(inner, live);
@@ -85,6 +85,7 @@ async fn tend(inner: &Inner, live: &Live) -> String {
     tokio::select! {
         why = live.link.over() => why,
         () = &mut listening => "it tells of no more changes".to_owned(),
+        () = inner.probe(live) => "it can't be asked how it is".to_owned(),
         () = &mut relisting => "its list can't be read".to_owned(),
     }
 }

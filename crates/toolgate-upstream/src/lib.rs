@@ -16,6 +16,7 @@ mod era;
 mod fault;
 mod glob;
 mod handshake;
+mod health;
 mod http;
 mod keeper;
 mod link;

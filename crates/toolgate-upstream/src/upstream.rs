@@ -46,6 +46,7 @@ pub(crate) struct Inner {
 pub enum State {
     Starting,
     Up,
+    /// Not connected, or over HTTP not answering; calls find out for themselves.
     Down(Fault),
     Stopped,
 }

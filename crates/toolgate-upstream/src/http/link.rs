@@ -116,11 +116,7 @@ impl HttpLink {
         let mut hung_up = HungUp { link: self, era: head.era.clone().filter(|_| told), id };
         let whose = under.as_ref().map_or(Whose::Nobodys, |under| Whose::Of(&under.turn));
         let answer = self.exchange(id, body, head, whose).await;
-        // after anything else the server may still be at it
-        if let Ok(_)
-        | Err(Fault::Refused { .. } | Fault::Status { .. } | Fault::Unreachable { .. } | Fault::SessionLost) =
-            &answer
-        {
+        if answer.as_ref().map_or_else(Fault::is_final, |_| true) {
             self.calls.over(id);
         }
         hung_up.era = None;

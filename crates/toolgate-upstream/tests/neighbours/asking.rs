@@ -218,11 +218,11 @@ async fn a_question_that_the_server_withdraws_is_dropped() {
 #[tokio::test]
 async fn the_time_a_client_thinks_is_not_the_servers() {
     for way in [Way::Stdio, Way::Http] {
-        let site = Site::with(way, "legacy", &[], |config| config.timeout_ms = 300).await;
+        let site = Site::with(way, "legacy", &[], |config| config.timeout_ms = 1000).await;
         let (who, mut heard) = client(ALL, None);
         let (outcome, ()) = tokio::join!(site.outcome("question", "{}", who), async {
             let question = next(&mut heard).await;
-            tokio::time::sleep(Duration::from_millis(900)).await;
+            tokio::time::sleep(Duration::from_millis(2500)).await;
             assert_eq!(site.upstream.status().calls_under_way, 1, "its slot is held");
             question.answer.send(Ok(raw("{}"))).unwrap();
         });

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_upstream::{ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{ClientCredentials, Fault, SecretText, Transport, Upstream, UpstreamConfig};
 
-use crate::site::{Fixture, Site, Way, fixture};
+use crate::site::{Fixture, Site, Way, fixture, within};
 
 const SECRET: &str = "s3cret: é+=";
 
@@ -81,7 +81,9 @@ async fn never_ready(flags: &[&str], change: impl FnOnce(&mut ClientCredentials,
     let (fixture, mut config) = fixture(Way::Http, "modern", flags);
     with(&mut config, change);
     let upstream = Upstream::start(config);
-    let fault = upstream.ready(Duration::from_millis(1500)).await.unwrap_err().about("fix");
+    let tried = async || upstream.ready(Duration::from_millis(50)).await != Err(Fault::Starting);
+    within(20, "it was tried", tried).await;
+    let fault = upstream.ready(Duration::ZERO).await.unwrap_err().about("fix");
     upstream.stop().await;
     assert!(!fault.contains("s3cret") && !fault.contains("token-"), "{fault}");
     (fixture, fault)

@@ -38,15 +38,13 @@ pub struct Site {
 /// The fixture's place, and its process where the upstream does not start it.
 pub struct Fixture {
     directory: TempDir,
+    args: Vec<String>,
     server: Option<Child>,
 }
 
 impl Drop for Fixture {
     fn drop(&mut self) {
-        if let Some(server) = &mut self.server {
-            let _ = server.kill();
-            let _ = server.wait();
-        }
+        self.kill();
     }
 }
 
@@ -55,6 +53,24 @@ impl Fixture {
     pub fn define(&self, definitions: &[String]) {
         let file = self.log_file().with_extension("definitions");
         std::fs::write(file, definitions.join("\n")).unwrap();
+    }
+
+    /// Serves at a port, 0 for any, and says at which.
+    pub fn serve(&mut self, port: &str) -> String {
+        let mut command = Command::new("python3");
+        command.args(&self.args).env("FIXTURE_LOG", self.log_file()).env("FIXTURE_PORT", port);
+        let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        self.server = Some(server);
+        port.trim().to_owned()
+    }
+
+    pub fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
     }
 
     fn log_file(&self) -> PathBuf {
@@ -84,20 +100,16 @@ pub fn fixture(way: Way, era: &str, flags: &[&str]) -> (Fixture, UpstreamConfig)
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/server.py");
     let word = if way == Way::Stdio { "stdio" } else { "http" };
     let args: Vec<String> = [script, word, era].iter().chain(flags).map(|arg| (*arg).to_owned()).collect();
-    let mut fixture = Fixture { directory: TempDir::new().unwrap(), server: None };
+    let mut fixture = Fixture { directory: TempDir::new().unwrap(), args: Vec::new(), server: None };
     let log = fixture.log_file();
     let transport = if way == Way::Stdio {
         let env = BTreeMap::from([("FIXTURE_LOG".to_owned(), SecretText::new(log.to_str().unwrap()))]);
         Transport::Child { command: "python3".to_owned(), args, env, cwd: None }
     } else {
-        let mut command = Command::new("python3");
-        command.args(args).env("FIXTURE_LOG", log).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut server = command.spawn().unwrap();
-        let mut port = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        fixture.server = Some(server);
+        fixture.args = args;
+        let port = fixture.serve("0");
         let headers = vec![("Authorization".to_owned(), SecretText::new("Bearer the-gates-own"))];
-        Transport::Http { url: format!("http://127.0.0.1:{}/mcp", port.trim()), headers, auth: None }
+        Transport::Http { url: format!("http://127.0.0.1:{}/mcp", port), headers, auth: None }
     };
     let mut config = UpstreamConfig::new("fix", transport);
     config.timeout_ms = 10_000;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgate_spine::Client;
-use toolgate_upstream::{Fault, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{Fault, State, Transport, Upstream, UpstreamConfig};
 
 use crate::site::{Site, Way, fixture, said, within};
 
@@ -98,6 +98,43 @@ async fn the_newer_era_repeats_the_body_in_headers_and_the_older_names_its_sessi
     assert!(headers.get("mcp-method").is_none());
     assert_eq!(site.fixture.messages("notifications/initialized").len(), 1);
     site.upstream.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_quietly_is_seen_to_be_down_and_to_come_back() {
+    for era in ["modern", "legacy"] {
+        let mut site = Site::new(Way::Http, era, &[]).await;
+        let Transport::Http { url, .. } = &site.upstream.config().transport else { panic!() };
+        let port = url.trim_end_matches("/mcp").rsplit(':').next().unwrap().to_owned();
+        site.fixture.kill();
+        assert!(!site.works().await);
+        let state = site.upstream.status().state;
+        assert!(matches!(state, State::Down(Fault::Unreachable { .. } | Fault::Lost { .. })), "{era}: {state:?}");
+        site.fixture.serve(&port);
+        // nobody calls it meanwhile
+        within(10, "it is up again", async || site.upstream.status().state == State::Up).await;
+        assert!(site.works().await, "{era}");
+        site.upstream.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn many_calls_share_one_connection() {
+    for era in ["modern", "legacy"] {
+        let site = Site::new(Way::Http, era, &[]).await;
+        assert!(site.works().await);
+        let connections = || site.fixture.log().matches(r#""connected""#).count();
+        // the stream of changes has a connection of its own
+        let listens =
+            async || site.fixture.log().contains("subscriptions/listen") || site.fixture.log().contains("GET");
+        within(5, "it listens", listens).await;
+        let before = connections();
+        for _ in 0..20 {
+            assert!(site.works().await);
+        }
+        assert_eq!(connections(), before, "{era}");
+        site.upstream.stop().await;
+    }
 }
 
 fn head_of(site: &Site, method: &str) -> Value {
