@@ -109,7 +109,7 @@ impl Inner {
         let _slot = self.slots.try_acquire().map_err(|_| Fault::Busy { most })?;
         let leave = self.breaker.enter()?;
         let sent = async {
-            live.hear(client, self.config.patience.probe).await;
+            live.hear(client, &self.config).await;
             live.link.ask(Some(&live.era), ask).await
         };
         // the slot stays taken while the client thinks, but the time is its own

@@ -1,15 +1,13 @@
 //! How much a server of the older era says: one level for everybody, so the least urgent that some client wants.
 
-use std::time::Duration;
-
 use toolgate_spine::Client;
 
-use crate::{era::Era, handshake::Live, link::Ask};
+use crate::{UpstreamConfig, era::Era, handshake::Live, link::Ask};
 
 impl Live {
     /// Asks for log messages as this client wants them, unless somebody has asked for as much before. A server that does
     /// not answer holds up the call only so long, and once.
-    pub(crate) async fn hear(&self, client: &Client, patience: Duration) {
+    pub(crate) async fn hear(&self, client: &Client, config: &UpstreamConfig) {
         let Some(wanted) = client.log_level() else { return };
         if self.era == Era::Modern || !self.offers("logging") {
             return;
@@ -22,10 +20,14 @@ impl Live {
         let level = serde_json::to_string(&wanted).unwrap_or_default();
         let members = [&*format!("\"level\":{level}")];
         let ask = Ask { method: "logging/setLevel", members: &members, ..Ask::default() };
-        match tokio::time::timeout(patience, self.link.ask(Some(&self.era), ask)).await {
+        match tokio::time::timeout(config.patience.probe, self.link.ask(Some(&self.era), ask)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(fault)) => tracing::debug!(target: "toolgate::upstream", "its log level stays: it {fault}"),
-            Err(_) => tracing::debug!(target: "toolgate::upstream", "its log level stays: no answer"),
+            Ok(Err(fault)) => {
+                tracing::debug!(target: "toolgate::upstream", upstream = config.name, "its log level stays: it {fault}");
+            }
+            Err(_) => {
+                tracing::debug!(target: "toolgate::upstream", upstream = config.name, "its log level stays: no answer");
+            }
         }
     }
 }
