@@ -27,6 +27,7 @@ SERVER = Path(__file__).parent / "servers" / "conformance.py"
 ERAS = ["modern", "legacy"]
 TRANSPORTS = ["child", "http"]
 LISTENING_WITHIN_SECONDS = 10
+ASK = 'ask = ["elicitation", "sampling", "roots"]'
 
 Findings = Callable[[str, str, str], suite.Findings]
 
@@ -68,7 +69,7 @@ def gate_before(era: str, transport: str, home: Path) -> Iterator[Gate]:
         else:
             program, *arguments = command(era, "stdio")
             reached = f"command = {json.dumps(program)}\nargs = {json.dumps(arguments)}"
-        (home / "toolgate.toml").write_text(f'[[upstreams]]\nname = "fixture"\n{reached}\n\n{facts()}\n')
+        (home / "toolgate.toml").write_text(f'[[upstreams]]\nname = "fixture"\n{ASK}\n{reached}\n\n{facts()}\n')
         data = home / "data"
         data.mkdir()
         Gate(data=data).command("upstream", "accept", "fixture", "--all")

@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use toolgate_spine::{Asking, Client};
 
 use crate::{
@@ -32,6 +32,7 @@ pub(crate) struct Calls {
     under_way: Mutex<UnderWay>,
     /// Streams of the newer era that the server has not acknowledged yet.
     opening: Mutex<HashMap<u64, oneshot::Sender<Honoured>>>,
+    renew: Notify,
 }
 
 /// What a server agreed to tell on a stream.
@@ -43,6 +44,8 @@ pub(crate) struct Honoured {
 
 #[derive(Default)]
 struct UnderWay {
+    /// A question was refused only because of calls that were given up: nothing is certain on this connection any more.
+    spoilt: bool,
     open: HashMap<u64, Arc<Turn>>,
     /// Nobody waits for these, but the server may still be at them.
     given_up: HashSet<u64>,
@@ -73,7 +76,7 @@ impl Drop for Under {
 impl Calls {
     pub(crate) fn new(config: &UpstreamConfig, counts: Arc<Counts>) -> Arc<Self> {
         let allowed = Asking::ALL.into_iter().filter(|asking| config.ask.contains(asking)).collect();
-        Arc::new(Self { counts, allowed, under_way: Mutex::default(), opening: Mutex::default() })
+        Arc::new(Self { counts, allowed, under_way: Mutex::default(), opening: Mutex::default(), renew: Notify::new() })
     }
 
     /// `may_ask`: in the newer era a server asks in its answers alone.
@@ -91,7 +94,9 @@ impl Calls {
             if under_way.given_up.len() < GIVEN_UP {
                 under_way.given_up.remove(&id);
             }
-            under_way.open.remove(&id)
+            let turn = under_way.open.remove(&id);
+            self.renew_if_idle(&under_way);
+            turn
         };
         if let Some(turn) = turn {
             turn.close();
@@ -105,6 +110,7 @@ impl Calls {
             if turn.is_some() && under_way.given_up.len() < GIVEN_UP {
                 under_way.given_up.insert(id);
             }
+            self.renew_if_idle(&under_way);
             turn
         };
         if let Some(turn) = turn {
@@ -128,6 +134,18 @@ impl Calls {
         if let Some(tell) = id.and_then(|id: u64| opening.remove(&id)) {
             let honoured = scan::member(params.get(), "notifications").and_then(|text| serde_json::from_str(text).ok());
             let _ = tell.send(honoured.unwrap_or_default());
+        }
+    }
+
+    /// Waits until the connection should be made anew: certain again, and at a time when nobody is at work on it.
+    pub(crate) async fn spoilt(&self) -> String {
+        self.renew.notified().await;
+        "a call that was given up may still run there, so that its questions can't be told apart".to_owned()
+    }
+
+    fn renew_if_idle(&self, under_way: &UnderWay) {
+        if under_way.spoilt && under_way.open.is_empty() {
+            self.renew.notify_one();
         }
     }
 
@@ -163,6 +181,11 @@ impl Calls {
         };
         let Some(turn) = self.turn(whose) else {
             self.counts.homeless(&request.method);
+            if matches!(whose, Whose::Unsaid) {
+                let mut under_way = self.under_way();
+                under_way.spoilt |= under_way.open.len() <= 1 && !under_way.given_up.is_empty();
+                self.renew_if_idle(&under_way);
+            }
             let why = "it is not certain which call this belongs to; ask on the stream of the call, or run one call at a time";
             return Some(message::error(request.id, &refusal(-32600, why)));
         };

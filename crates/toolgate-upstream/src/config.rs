@@ -12,7 +12,8 @@ pub struct UpstreamConfig {
     /// Globs of tool names (`*`, `?`); none is all.
     pub include: Vec<String>,
     pub exclude: Vec<String>,
-    /// What it may ask of clients while it runs their calls.
+    /// What it may ask of clients while it runs their calls. Roots only where someone says so: a server that many share
+    /// tends to take one client's folders for everybody's.
     pub ask: Vec<Asking>,
     pub timeout_ms: u64,
     /// Calls at the same time.
@@ -30,7 +31,7 @@ impl UpstreamConfig {
             transport,
             include: Vec::new(),
             exclude: Vec::new(),
-            ask: Asking::ALL.to_vec(),
+            ask: vec![Asking::Elicitation, Asking::Sampling],
             timeout_ms: 30_000,
             concurrency: 64,
             result_bytes: 8 << 20,

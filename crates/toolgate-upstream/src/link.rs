@@ -126,9 +126,15 @@ impl Link {
 
     /// Waits until the connection is gone, and says why. Over HTTP only a session can go.
     pub(crate) async fn over(&self) -> String {
-        match self {
-            Self::Child(link) => link.why().await,
-            Self::Http(link) => link.session_ended().await,
+        let gone = async {
+            match self {
+                Self::Child(link) => link.why().await,
+                Self::Http(link) => link.session_ended().await,
+            }
+        };
+        tokio::select! {
+            why = gone => why,
+            why = self.calls().spoilt() => why,
         }
     }
 

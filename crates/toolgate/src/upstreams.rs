@@ -16,7 +16,7 @@ use toolgate_core::{
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
-use toolgate_upstream::{SecretText, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
 
 use crate::config::{self, Config, Given};
 
@@ -265,6 +265,7 @@ fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamCo
             cwd: upstream.cwd.clone(),
         },
         (None, url) => Transport::Http {
+            auth: upstream.auth.as_ref().map(|auth| credentials(upstream, auth)).transpose()?,
             url: url.clone().unwrap_or_default(),
             headers: upstream
                 .headers
@@ -284,6 +285,16 @@ fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamCo
             .map_or(defaults.ask, |asked| asked.iter().map(|question| question.asking()).collect()),
         concurrency: upstream.concurrency.and_then(|most| usize::try_from(most).ok()).unwrap_or(defaults.concurrency),
         ..defaults
+    })
+}
+
+fn credentials(upstream: &config::Upstream, auth: &config::Auth) -> Result<ClientCredentials, UpstreamProblem> {
+    Ok(ClientCredentials {
+        token_url: auth.token_url.clone(),
+        client_id: auth.client_id.clone(),
+        client_secret: value(&upstream.name, "client_secret", &auth.client_secret)?,
+        scopes: auth.scopes.clone(),
+        resource: auth.resource.clone(),
     })
 }
 

@@ -140,6 +140,14 @@ async fn the_question_of_a_call_that_was_given_up_is_not_put_to_the_next_caller(
         assert!(gone_heard.try_recv().is_err() && next_heard.try_recv().is_err(), "{way:?}");
         let log = site.fixture.log().replace('\\', "");
         assert!(log.contains(r#""error":{"code":-32600"#), "{way:?} {log}");
+        // it is started anew once nobody is at work there, and then questions are certain again
+        within(10, "it is connected anew", async || site.upstream.status().connections == 2).await;
+        let (again, mut again_heard) = client(ALL, None);
+        let arguments = json!({"via": via}).to_string();
+        let (outcome, ()) = tokio::join!(site.outcome("question", &arguments, again), async {
+            next(&mut again_heard).await.answer.send(Ok(raw("{}"))).unwrap();
+        });
+        assert_eq!(answers(outcome).len(), 1, "{way:?}");
         site.upstream.stop().await;
     }
 }

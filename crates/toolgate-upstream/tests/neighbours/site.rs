@@ -112,6 +112,7 @@ pub fn fixture(way: Way, era: &str, flags: &[&str]) -> (Fixture, UpstreamConfig)
         Transport::Http { url: format!("http://127.0.0.1:{}/mcp", port), headers, auth: None }
     };
     let mut config = UpstreamConfig::new("fix", transport);
+    config.ask = toolgate_spine::Asking::ALL.to_vec();
     config.timeout_ms = 10_000;
     config.patience.reconnect = (Duration::from_millis(50), Duration::from_millis(500));
     config.patience.farewell = Duration::from_millis(300);

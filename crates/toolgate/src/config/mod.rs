@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use load::load;
 pub use tools::ToolConfig;
-pub use upstreams::{FromEnv, FromFile, Given, Upstream, is_name};
+pub use upstreams::{Auth, FromEnv, FromFile, Given, Upstream, is_name};
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

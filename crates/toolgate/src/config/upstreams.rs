@@ -37,6 +37,9 @@ pub struct Upstream {
     /// Headers of every request to it: NAME = "text", { env = "VARIABLE" } or { file = "path" }.
     #[serde(default)]
     pub headers: BTreeMap<String, Given>,
+    /// How Toolgate signs in at a url: OAuth client credentials.
+    #[serde(default)]
+    pub auth: Option<Auth>,
     /// Patterns like "read_*": only tools whose own name matches one. Absent: all.
     #[serde(default)]
     pub include: Vec<String>,
@@ -46,7 +49,7 @@ pub struct Upstream {
     /// Addresses of resources that may be read although no list has them, like "file:///notes/*".
     #[serde(default)]
     pub addresses: Vec<String>,
-    /// What it may ask of the client whose call it runs: "elicitation", "sampling", "roots". Absent: all.
+    /// What it may ask of the client whose call it runs: "elicitation", "sampling", "roots". Absent: the first two.
     #[serde(default)]
     pub ask: Option<Vec<Question>>,
     /// Milliseconds of a call, where the tool's facts do not say.
@@ -58,6 +61,23 @@ pub struct Upstream {
     /// false: not connected, its tools are not there.
     #[serde(default = "on")]
     pub enabled: bool,
+}
+
+/// OAuth client credentials: a token of Toolgate's own for this server, fetched when it is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    pub client_id: String,
+    /// "text", { env = "VARIABLE" } or { file = "path" }.
+    pub client_secret: Given,
+    /// Where tokens come from. Absent: where the server's own metadata says, which is then trusted with the secret.
+    #[serde(default)]
+    pub token_url: Option<String>,
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The resource the token is for (RFC 8707). Absent: the url; empty: none is named.
+    #[serde(default)]
+    pub resource: Option<String>,
 }
 
 /// What a server can ask of a client.
@@ -117,7 +137,9 @@ impl fmt::Debug for Given {
 impl Upstream {
     /// Every path, to be made relative to the file it stands in.
     pub fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let files = self.env.values_mut().chain(self.headers.values_mut()).filter_map(|given| match given {
+        let secret = self.auth.as_mut().map(|auth| &mut auth.client_secret);
+        let given = self.env.values_mut().chain(self.headers.values_mut()).chain(secret);
+        let files = given.filter_map(|given| match given {
             Given::File(from) => Some(&mut from.file),
             _ => None,
         });
@@ -134,9 +156,18 @@ impl Upstream {
             (Some(_), Some(_)) => "has both command and url; keep one",
             (None, None) => "has neither command nor url; give it one",
             (Some(command), None) if command.trim().is_empty() => "has an empty command; name a program",
-            (Some(_), None) if !self.headers.is_empty() => "has headers, which are for url; a command takes env",
+            (Some(_), None) if !self.headers.is_empty() || self.auth.is_some() => {
+                "has headers or auth, which are for url; a command takes env"
+            }
             (None, Some(_)) if has_command_keys => "has args, env or cwd, which are for command; a url takes headers",
             (None, Some(url)) if !is_address(url) => "has a url that is not https://… or http://…",
+            _ if self.auth.as_ref().is_some_and(|auth| auth.client_id.is_empty()) => "has auth without a client_id",
+            _ if self.auth.as_ref().and_then(|auth| auth.token_url.as_deref()).is_some_and(|url| !is_address(url)) => {
+                "has a token_url that is not https://… or http://…"
+            }
+            _ if self.auth.is_some() && self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) => {
+                "has auth and an Authorization header; keep one"
+            }
             _ if self.env.keys().any(|name| name.is_empty() || name.contains(['=', '\0'])) => {
                 "has a variable whose name is empty or has = in it"
             }

@@ -163,6 +163,7 @@ impl Work<'_> {
             headers: given(self, "headers", !is_command)?,
             include: Vec::new(),
             exclude: list("disabledTools")?,
+            auth: None,
             addresses: Vec::new(),
             ask: None,
             timeout_ms: None,
