@@ -8,14 +8,18 @@ use crate::{
     requests::{Ask, legacy, meta, modern},
 };
 
+type Names = &'static [&'static str];
+
 /// Of each list: its method, its member, what names an item, what strangers see, what Alice sees beside.
-const LISTS: [(&str, &str, &str, &[&str], &[&str]); 3] = [
+const LISTS: [(&str, &str, &str, Names, Names); 3] = [
     ("prompts/list", "prompts", "name", &["greeting", "wants"], &["Secret plan", "minutes"]),
     ("resources/list", "resources", "uri", &["file:///kept", "file:///open"], &["file:///secret"]),
     ("resources/templates/list", "resourceTemplates", "uriTemplate", &["note://{id}"], &["secret://{id}"]),
 ];
 
-const ALL_OF_MORE: [(&str, fn() -> Value); 5] = [
+type Params = fn() -> Value;
+
+const ALL_OF_MORE: [(&str, Params); 5] = [
     ("prompts/get", || json!({"name": "greeting"})),
     ("resources/read", || json!({"uri": "file:///open"})),
     ("completion/complete", || json!({"ref": {"type": "ref/prompt", "name": "greeting"}, "argument": {}})),
