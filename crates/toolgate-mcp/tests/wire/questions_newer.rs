@@ -92,6 +92,23 @@ async fn three_questions_at_once_are_one_trip() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_waiting_call_goes_on_with_whatever_else_it_does() {
+    let site = Site::new();
+    let result = asked(call("ask_soon"), &site).await;
+    let answers: Value = keys(&result).into_iter().map(|key| (key, json!(1))).collect();
+    assert_eq!(answers.as_object().unwrap().len(), 2, "what is asked a moment later is asked with it: {result}");
+    assert_eq!(text(&again("ask_soon", &result, answers).post(&site).await), "1 1");
+
+    for answers in [true, false] {
+        let result = asked(call("ask_briefly"), &site).await;
+        time::sleep(Duration::from_secs(60)).await;
+        let responses = if answers { json!({key(&result): 1}) } else { json!({}) };
+        let got = again("ask_briefly", &result, responses).post(&site).await;
+        assert_eq!(text(&got), "went on without", "it no longer wants to know");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_not_answered_is_asked_again_until_it_is() {
     let site = Site::new();
     let first = asked(call("ask_three"), &site).await;

@@ -175,6 +175,18 @@ impl Fixture {
                     tokio::join!(ask(Asking::Elicitation), ask(Asking::Sampling), ask(Asking::Roots));
                 vec![one, two, three]
             }
+            "ask_soon" => {
+                let later = async {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    ask(Asking::Roots).await
+                };
+                let (one, two) = tokio::join!(ask(Asking::Elicitation), later);
+                vec![one, two]
+            }
+            "ask_briefly" => match tokio::time::timeout(Duration::from_secs(5), ask(Asking::Elicitation)).await {
+                Ok(answer) => vec![answer],
+                Err(_) => return Ok(ToolAnswer::text("went on without")),
+            },
             "ask_twice" => {
                 let first = ask(Asking::Elicitation).await;
                 let note = RawValue::from_string(r#"{"level":"info","data":"between"}"#.to_owned()).unwrap();

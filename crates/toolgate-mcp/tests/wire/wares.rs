@@ -41,7 +41,17 @@ pub fn tools() -> Vec<Tool> {
         tool("scoped", json!({}), Facts { oauth_scopes: scopes, ..explained() }),
         tool("asking", json!({}), Facts { approval: Approval::Required, ..explained() }),
     ];
-    let asking = ["ask_elicitation", "ask_sampling", "ask_roots", "ask_three", "ask_twice", "ask_anyway", "ask_slowly"];
+    let asking = [
+        "ask_elicitation",
+        "ask_sampling",
+        "ask_roots",
+        "ask_three",
+        "ask_twice",
+        "ask_anyway",
+        "ask_slowly",
+        "ask_soon",
+        "ask_briefly",
+    ];
     let wanting = ["wants", "wants_rounds", "wants_state", "wants_forever", "wants_nonsense", "wants_sampling"];
     let others = ["logs", "rejected_lacking", "rejected"];
     all.extend(asking.iter().chain(&wanting).chain(&others).map(|name| tool(name, json!({}), open())));

@@ -130,12 +130,21 @@ async fn an_older_session_hears_of_what_it_subscribed_to_until_it_unsubscribes()
     let mut stream = events(stream_of(&session).get(&site).await);
     site.fixture.bump("note://7");
     assert_eq!(next(&mut stream).await, None);
+    // nor when it subscribes again
+    drop(stream);
+    subscribe(&session, "note://7").post(&site).await.result();
+    site.fixture.bump("note://7");
+    tokio::task::yield_now().await;
+    unsubscribe.post(&site).await.result();
+    subscribe(&session, "note://7").post(&site).await.result();
+    let mut stream = events(stream_of(&session).get(&site).await);
+    assert_eq!(next(&mut stream).await, None);
     site.fixture.bump("file:///open");
     assert_eq!(next(&mut stream).await.unwrap(), updated("file:///open"));
     assert_eq!(stream_of(&session).delete(&site).await.status, 204);
     drop(stream);
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    assert_eq!(site.fixture.unwatched.load(Ordering::SeqCst), 2, "an ended session watches nothing");
+    assert_eq!(site.fixture.unwatched.load(Ordering::SeqCst), 4, "an ended session watches nothing");
 }
 
 #[tokio::test(start_paused = true)]
