@@ -15,12 +15,19 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, timeout_at},
 };
+use toolgate_core::Caller;
 use toolgate_spine::{Question, Said};
 
-use crate::{running::Running, state::PATIENCE_SECS};
+use crate::{
+    running::Running,
+    session::{self, PrincipalDigest},
+    state::PATIENCE_SECS,
+};
 
 /// Calls that wait at once. More than that, and no more are let wait.
 const MOST: usize = 1024;
+/// And of one caller, or of all strangers together: nobody takes the places of everybody else.
+const MOST_OF_ONE: usize = MOST / 4;
 /// Questions that come within this time are one.
 const ASKED_TOGETHER: Duration = Duration::from_millis(30);
 
@@ -32,6 +39,7 @@ pub(crate) struct Parking {
 /// A call and the task that calls it off in the end.
 struct Waiting {
     parked: Parked,
+    owner: PrincipalDigest,
     end: AbortHandle,
 }
 
@@ -83,10 +91,12 @@ impl Parked {
 
 impl Parking {
     /// Lets a call wait, for a while. Gives it back where too many wait already.
-    pub(crate) fn park(self: &Arc<Self>, parked: Parked) -> Result<[u8; 16], Box<Parked>> {
+    pub(crate) fn park(self: &Arc<Self>, parked: Parked, caller: &Caller) -> Result<[u8; 16], Box<Parked>> {
         let mut id = [0; 16];
+        let owner = session::digest_of(caller);
         let mut all = self.parked();
-        if all.len() >= MOST || rand::fill(&mut id).is_err() {
+        let full = all.len() >= MOST || all.values().filter(|one| one.owner == owner).count() >= MOST_OF_ONE;
+        if full || rand::fill(&mut id).is_err() {
             return Err(Box::new(parked));
         }
         let parking = Arc::clone(self);
@@ -95,13 +105,13 @@ impl Parking {
             tokio::time::sleep(Duration::from_secs(PATIENCE_SECS)).await;
             parking.take(&id);
         });
-        all.insert(id, Waiting { parked, end: end.abort_handle() });
+        all.insert(id, Waiting { parked, owner, end: end.abort_handle() });
         Ok(id)
     }
 
     /// Once: who comes second finds nothing.
     pub(crate) fn take(&self, id: &[u8; 16]) -> Option<Parked> {
-        let Waiting { parked, end } = self.parked().remove(id)?;
+        let Waiting { parked, end, .. } = self.parked().remove(id)?;
         end.abort();
         Some(parked)
     }

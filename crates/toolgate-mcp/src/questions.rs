@@ -23,6 +23,8 @@ use crate::{
 
 /// Questions open at once, over all clients. More than that, and no more are asked.
 const MOST: usize = 4096;
+/// And to one caller, or to all strangers together: nobody takes the places of everybody else.
+const MOST_TO_ONE: usize = MOST / 4;
 
 #[derive(Default)]
 pub(crate) struct Questions {
@@ -53,11 +55,11 @@ impl Questions {
         let (method, params) = (question.asking.method(), question.params.get());
         let request = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{params}}}"#);
         self.sweep();
+        let owner = session::digest_of(caller);
         let mut waiting = self.waiting();
-        if waiting.len() >= MOST {
+        if waiting.len() >= MOST || waiting.values().filter(|one| one.owner == owner).count() >= MOST_TO_ONE {
             return None;
         }
-        let owner = session::digest_of(caller);
         waiting.insert(id.clone(), Waiting { question, owner, session, since: Instant::now() });
         Some((id, request.into_bytes()))
     }
@@ -112,5 +114,45 @@ fn answer(message: &Message<'_>) -> Result<Box<RawValue>, ClientFault> {
             Err(ClientFault { code: error.code, message: error.message, data })
         }
         _ => Err(unreadable()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use toolgate_core::caller::UserId;
+    use toolgate_spine::Asking;
+
+    use super::*;
+
+    type Answered = oneshot::Receiver<Result<Box<RawValue>, ClientFault>>;
+
+    fn question() -> (Question, Answered) {
+        let (answer, answered) = oneshot::channel();
+        (Question { asking: Asking::Roots, params: RawValue::NULL.to_owned(), answer }, answered)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn strangers_do_not_take_everybodys_places_and_what_is_over_makes_room() {
+        let questions = Questions::default();
+        let (stranger, alice) =
+            (Caller::anonymous(), Caller { user: Some(UserId::own("alice").unwrap()), ..Caller::default() });
+        let mut open = Vec::new();
+        for _ in 0..MOST_TO_ONE {
+            let (question, answered) = question();
+            assert!(questions.ask(question, &stranger, None).is_some());
+            open.push(answered);
+        }
+        let (one_more, mut answered) = question();
+        assert!(questions.ask(one_more, &stranger, None).is_none());
+        assert!(matches!(answered.try_recv(), Err(oneshot::error::TryRecvError::Closed)), "nobody will answer");
+        assert!(questions.ask(question().0, &alice, None).is_some());
+        open.pop();
+        let (now_there_is_room, _answered) = question();
+        assert!(questions.ask(now_there_is_room, &stranger, None).is_some());
+        tokio::time::advance(Duration::from_secs(PATIENCE_SECS)).await;
+        questions.sweep();
+        assert!(questions.waiting().is_empty());
+        assert!(open.iter_mut().all(|answered| answered.try_recv().is_err()));
     }
 }

@@ -167,7 +167,7 @@ impl Asked {
     /// The questions of a call that waits here.
     pub(crate) fn park(&self, parked: Parked) -> Result<[Bytes; 3], Refusal> {
         let requests = parked.requests();
-        match self.inner.parking.park(parked) {
+        match self.inner.parking.park(parked, &self.caller) {
             Ok(id) => Ok(self.questions(Some(&requests), &State::Parked(id))),
             Err(_) => Err(Refusal::unavailable("too many calls wait for answers; try again later")),
         }

@@ -232,6 +232,22 @@ async fn a_call_nobody_comes_back_to_is_called_off() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn strangers_that_never_come_back_do_not_take_everybodys_places() {
+    let site = Site::new();
+    for _ in 0..256 {
+        asked(call("ask_elicitation"), &site).await;
+    }
+    let got = call("ask_elicitation").post(&site).await;
+    assert_eq!(got.error(), (503, -32603));
+    assert!(got.message().contains("try again later"), "{}", got.message());
+    time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(site.fixture.dropped(), 1, "what can't wait is called off");
+    asked(call("ask_elicitation").bearer("user:alice"), &site).await;
+    time::sleep(Duration::from_secs(10 * 60)).await;
+    asked(call("ask_elicitation"), &site).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_waiting_call_finishes_in_the_house_it_began_in() {
     let site = Site::new();
     let result = asked(call("ask_elicitation"), &site).await;
