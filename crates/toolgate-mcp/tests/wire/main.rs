@@ -20,6 +20,7 @@ mod source;
 mod states;
 mod stdio;
 mod streams;
+mod traces;
 mod uses;
 mod wares;
 mod watching;
