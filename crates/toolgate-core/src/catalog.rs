@@ -192,6 +192,9 @@ impl Catalog {
     }
 }
 
+/// What must be equal for two to be one class: type, source, facts, and the name where a rule reads it.
+type Alike<'a> = (&'a str, Arc<str>, Facts, Option<String>);
+
 /// Tools that no rule can tell apart.
 #[derive(Debug)]
 pub(crate) struct Classes {
@@ -203,7 +206,7 @@ pub(crate) struct Classes {
 impl Classes {
     /// `None` where a tool's facts can't be put to Cedar, which no checked fact causes.
     pub(crate) fn of(catalog: &Catalog, rulebook: &Rulebook) -> Option<Self> {
-        let mut known: HashMap<(&str, Arc<str>, Facts, Option<String>), usize> = HashMap::new();
+        let mut known: HashMap<Alike<'_>, usize> = HashMap::new();
         let mut classes = Self { of: Vec::with_capacity(catalog.entries.len()), attributes: Vec::new() };
         for tool in catalog.all() {
             let own_name = rulebook.singles_out(tool.name.as_str()).then(|| tool.name.to_string());

@@ -130,7 +130,11 @@ impl Asked {
 
     /// A source's own error, as it came.
     fn rejected(&self, code: i64, message: String, data: Option<String>) -> Refusal {
-        let known = i32::try_from(code).unwrap_or(code::INTERNAL);
+        let known = match i32::try_from(code).unwrap_or(code::INTERNAL) {
+            // the newer era has another word for it
+            code::RESOURCE_NOT_FOUND if self.version.is_modern() => code::INVALID_PARAMS,
+            known => known,
+        };
         let missing = known == code::MISSING_CAPABILITY && self.version.is_modern();
         let status = if missing { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         Refusal::new(status, known, message).with_data(data)

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolgate_spine::{Asking, Client, ClientFault, Outcome, Question, Said};
 
+use toolgate_upstream::State;
+
 use crate::site::{Site, Way, ask, client, raw, said, within};
 
 const ALL: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}"#;
@@ -140,12 +142,16 @@ async fn the_question_of_a_call_that_was_given_up_is_not_put_to_the_next_caller(
         assert!(gone_heard.try_recv().is_err() && next_heard.try_recv().is_err(), "{way:?}");
         let log = site.fixture.log().replace('\\', "");
         assert!(log.contains(r#""error":{"code":-32600"#), "{way:?} {log}");
-        // it is started anew once nobody is at work there, and then questions are certain again
-        within(10, "it is connected anew", async || site.upstream.status().connections == 2).await;
+        // it is connected anew once nobody is at work there, and then questions are certain again
+        let anew = async || site.upstream.status().connections == 2 && site.upstream.status().state == State::Up;
+        within(10, "it is connected anew", anew).await;
         let (again, mut again_heard) = client(ALL, None);
-        let arguments = json!({"via": via}).to_string();
+        let arguments = json!({"via": via, "text": "again"}).to_string();
         let (outcome, ()) = tokio::join!(site.outcome("question", &arguments, again), async {
-            next(&mut again_heard).await.answer.send(Ok(raw("{}"))).unwrap();
+            // over HTTP the fixture itself goes on, and takes the older answer of that number for this one
+            if way == Way::Stdio {
+                next(&mut again_heard).await.answer.send(Ok(raw("{}"))).unwrap();
+            }
         });
         assert_eq!(answers(outcome).len(), 1, "{way:?}");
         site.upstream.stop().await;

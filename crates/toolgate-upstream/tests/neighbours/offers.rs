@@ -94,7 +94,10 @@ async fn refusals_are_errors_of_the_protocol_with_their_own_code_and_data() {
             let tool = rejected(site.outcome("incapable", arguments, Client::default()).await);
             assert_eq!((tool.0, tool.2.as_str()), (code, r#"{"requiredCapabilities": {"sampling": {}}}"#));
         }
-        assert!(matches!(site.outcome("refuse", "{}", Client::default()).await, Outcome::Rejected { code: -32602, .. }));
+        assert!(matches!(
+            site.outcome("refuse", "{}", Client::default()).await,
+            Outcome::Rejected { code: -32602, .. }
+        ));
         site.upstream.stop().await;
     }
 }
