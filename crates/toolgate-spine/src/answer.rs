@@ -5,8 +5,23 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// A result, already JSON.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolAnswer(Bytes);
+#[derive(Debug, Clone)]
+pub struct ToolAnswer {
+    json: Bytes,
+    undo: Undo,
+}
+
+/// How what a call did can be taken back.
+#[derive(Debug, Clone, Default)]
+pub enum Undo {
+    /// The source has nothing to say: a fact of the tool may.
+    #[default]
+    Unsaid,
+    /// By its own source, given this.
+    Native(Box<RawValue>),
+    /// Not at all, for this reason.
+    Impossible(String),
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +41,21 @@ struct Text<'a> {
 impl ToolAnswer {
     /// A result from elsewhere, passed on as it came.
     pub fn raw(json: Bytes) -> Self {
-        Self(json)
+        Self { json, undo: Undo::Unsaid }
+    }
+
+    /// With what its source needs to take it back.
+    pub fn undone_by(self, undo: Box<RawValue>) -> Self {
+        Self { undo: Undo::Native(undo), ..self }
+    }
+
+    /// Said to be final.
+    pub fn never_undone(self, why: &str) -> Self {
+        Self { undo: Undo::Impossible(why.to_owned()), ..self }
+    }
+
+    pub fn undo(&self) -> &Undo {
+        &self.undo
     }
 
     pub fn text(text: &str) -> Self {
@@ -57,15 +86,15 @@ impl ToolAnswer {
     fn parts(text: &str, structured_content: Option<impl Serialize>, is_error: bool) -> Self {
         let parts = Parts { content: [Text { r#type: "text", text }], structured_content, is_error };
         // strings, numbers and maps of our own types always serialise
-        Self(
+        Self::raw(
             serde_json::to_vec(&parts)
                 .map_or_else(|_| Bytes::from_static(b"{\"content\":[],\"isError\":true}"), Bytes::from),
         )
     }
 
     /// With a member of `_meta`.
-    pub(crate) fn with_meta(self, key: &str, value: &RawValue) -> Self {
-        let Some(body) = self.0.strip_suffix(b"}") else { return self };
+    pub fn with_meta(self, key: &str, value: &RawValue) -> Self {
+        let Some(body) = self.json.strip_suffix(b"}") else { return self };
         let key = serde_json::to_string(key).unwrap_or_default();
         let mut json = Vec::with_capacity(body.len() + key.len() + value.get().len() + 16);
         json.extend_from_slice(body);
@@ -74,18 +103,18 @@ impl ToolAnswer {
         json.push(b':');
         json.extend_from_slice(value.get().as_bytes());
         json.extend_from_slice(b"}}");
-        Self(json.into())
+        Self { json: json.into(), undo: self.undo }
     }
 
     pub fn into_bytes(self) -> Bytes {
-        self.0
+        self.json
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.json.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.json.is_empty()
     }
 }

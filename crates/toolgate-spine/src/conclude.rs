@@ -38,6 +38,7 @@ impl House {
             }
             Some(Ok(answer)) => Outcome::Answered(answer.into_bytes()),
             Some(Err(SourceFault::Unavailable(message))) => Outcome::Unavailable { tool, message },
+            Some(Err(SourceFault::Conflict(message))) => self.refused(&tool, "conflict", message),
             Some(Err(SourceFault::Rejected { code, message, data })) => Outcome::Rejected { tool, code, message, data },
             Some(Err(SourceFault::InputRequired(input))) => Outcome::InputRequired { tool, input },
             None => {

@@ -7,7 +7,7 @@ use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
-use toolgate_core::{Decision, Denial, Tool};
+use toolgate_core::{Caller, Decision, Denial, Lang, Tool};
 
 use crate::{Decided, Outcome, ToolAnswer};
 
@@ -167,6 +167,30 @@ fn missing_property(fault: &jsonschema::ValidationError<'_>) -> Option<String> {
         jsonschema::error::ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
         jsonschema::error::ValidationErrorKind::AdditionalProperties { unexpected } => unexpected.first().cloned(),
         _ => None,
+    }
+}
+
+/// A call that is looked at and never runs: nothing takes it that runs anything.
+pub struct Previewed {
+    pub(crate) guarded: Guarded,
+}
+
+impl Previewed {
+    pub fn caller(&self) -> &Caller {
+        &self.guarded.decided.caller
+    }
+
+    pub fn tool(&self) -> &Tool {
+        &self.guarded.decided.tool
+    }
+
+    /// Complete and valid, as a run would get them.
+    pub fn arguments(&self) -> &RawValue {
+        &self.guarded.arguments
+    }
+
+    pub fn lang(&self) -> Lang {
+        self.guarded.decided.lang
     }
 }
 

@@ -15,11 +15,11 @@ mod recorded;
 mod source;
 mod spine;
 
-pub use answer::ToolAnswer;
+pub use answer::{ToolAnswer, Undo};
 pub use bounds::{SchemaTooLarge, check_schema};
 pub use client::{Asking, Client, ClientFault, Line, LogLevel, ProgressNote, Question, Said};
 pub use decided::{Call, Decided};
-pub use guarded::{ArgumentFault, Guarded};
+pub use guarded::{ArgumentFault, Guarded, Previewed};
 pub use house::{House, HouseProblem, LimitDefaults, check_tool};
 pub use recorded::{Counters, Recorded, Recorder};
 pub use source::{InputRequired, Resumed, SourceFault, ToolOffer, ToolSource, Watch};

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 use toolgate_core::{Facts, Tool};
 
-use crate::{ArgumentFault, Recorded, ToolAnswer};
+use crate::{ArgumentFault, Previewed, Recorded, ToolAnswer};
 
 /// Offers raw definitions with facts, and runs recorded calls.
 #[async_trait]
@@ -31,6 +31,18 @@ pub trait ToolSource: Send + Sync {
     /// Watches a resource for as long as the value lives.
     async fn watch(&self, call: Recorded) -> Result<Watch, SourceFault> {
         Err(SourceFault::unsupported(&call, "tells of no changes of its resources"))
+    }
+
+    /// What a call would change, without changing anything. `None` where the source can't tell: the gate then shows the
+    /// call itself, labelled so.
+    async fn preview(&self, _call: &Previewed) -> Result<Option<ToolAnswer>, SourceFault> {
+        Ok(None)
+    }
+
+    /// Takes back what an earlier call did. `undo` is what that call's answer said it takes
+    /// ([`ToolAnswer::undone_by`]). A world that moved on since is a [`SourceFault::Conflict`].
+    async fn undo(&self, call: Recorded, _undo: &RawValue) -> Result<ToolAnswer, SourceFault> {
+        Err(SourceFault::unsupported(&call, "takes nothing back"))
     }
 
     /// A source's own words for arguments that do not fit the schema; `None` for the gate's.
@@ -70,6 +82,9 @@ pub enum SourceFault {
         /// JSON text.
         data: Option<String>,
     },
+    /// What was done can't be taken back: it is no longer as that call left it.
+    #[error("{0}")]
+    Conflict(String),
     /// It wants the client to answer something first, and then the same call again.
     #[error("more input is needed")]
     InputRequired(InputRequired),

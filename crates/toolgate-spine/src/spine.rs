@@ -12,7 +12,9 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Tool, tool::Effect};
 
-use crate::{Call, Decided, House, InputRequired, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch};
+use crate::{
+    Call, Decided, House, InputRequired, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch,
+};
 
 /// Runs calls along the one path and holds the house they run in.
 pub struct Spine {
@@ -178,9 +180,10 @@ impl Spine {
         let (house, tool) = (admitted.house, admitted.tool);
         let recorded = match admitted.then {
             Then::Run(recorded) => recorded,
-            Then::Preview(preview) => {
+            Then::Preview(previewed) => {
+                let outcome = preview(&house, &tool, &*admitted.source, &previewed).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
-                return Outcome::Answered(preview.into_bytes());
+                return outcome;
             }
         };
         let timeout = house.timeout(&tool);
@@ -203,7 +206,7 @@ impl Spine {
             return Err(Box::new(Outcome::Unavailable { message, tool }));
         };
         if guarded.decided.dry_run {
-            return Ok(Admitted { house, tool, source, slot: None, then: Then::Preview(guarded.preview()) });
+            return Ok(Admitted { house, tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
         let slot = house.slot(&tool)?;
         Ok(Admitted { house, tool, source, slot, then: Then::Run(self.recorder.record(guarded)) })
@@ -219,7 +222,9 @@ impl Spine {
                 let result = client.within(timeout, source.complete(recorded, params)).await;
                 house.conclude(&tool, result, timeout)
             }
-            Ok(Admitted { then: Then::Preview(preview), .. }) => Outcome::Answered(preview.into_bytes()),
+            Ok(Admitted { then: Then::Preview(previewed), .. }) => {
+                Outcome::Answered(previewed.guarded.preview().into_bytes())
+            }
         };
         self.note(caller, &outcome);
         outcome
@@ -260,6 +265,17 @@ impl Spine {
     }
 }
 
+/// What a call would change in its source's words, or the call itself where the source has none.
+async fn preview(house: &House, tool: &Arc<Tool>, source: &dyn ToolSource, previewed: &Previewed) -> Outcome {
+    let timeout = house.timeout(tool);
+    match tokio::time::timeout(timeout, source.preview(previewed)).await {
+        Ok(Ok(None)) => Outcome::Answered(previewed.guarded.preview().into_bytes()),
+        Ok(Ok(Some(answer))) => house.conclude(tool, Some(Ok(answer)), timeout),
+        Ok(Err(fault)) => house.conclude(tool, Some(Err(fault)), timeout),
+        Err(_) => house.conclude(tool, None, timeout),
+    }
+}
+
 /// A call that may run.
 struct Admitted {
     house: Arc<House>,
@@ -271,5 +287,5 @@ struct Admitted {
 
 enum Then {
     Run(Recorded),
-    Preview(ToolAnswer),
+    Preview(Previewed),
 }
