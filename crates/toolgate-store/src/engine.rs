@@ -107,7 +107,7 @@ impl Engine {
     }
 }
 
-fn records<T: FromRow>(rows: Vec<Row>) -> Result<Vec<T>, Fault> {
+pub(crate) fn records<T: FromRow>(rows: Vec<Row>) -> Result<Vec<T>, Fault> {
     rows.into_iter().map(|mut row| T::from_row(&mut row)).collect()
 }
 

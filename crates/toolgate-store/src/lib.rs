@@ -13,6 +13,7 @@ mod change;
 mod engine;
 mod error;
 mod keys;
+pub mod ledger;
 mod location;
 mod migration;
 mod postgres;

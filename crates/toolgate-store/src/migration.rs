@@ -16,16 +16,46 @@ pub(crate) struct Applied {
     pub(crate) digest: String,
 }
 
-pub(crate) const SQLITE: &[Migration] =
+/// Migrations that belong together, and where a database keeps which of them it had.
+pub(crate) struct Line {
+    pub(crate) migrations: &'static [Migration],
+    pub(crate) create: &'static str,
+    pub(crate) read: &'static str,
+    pub(crate) add: &'static str,
+}
+
+macro_rules! line {
+    ($table:literal, $migrations:expr) => {
+        Line {
+            migrations: $migrations,
+            create: concat!(
+                "CREATE TABLE IF NOT EXISTS ",
+                $table,
+                " (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL)"
+            ),
+            read: concat!("SELECT version, digest FROM ", $table, " ORDER BY version"),
+            add: concat!("INSERT INTO ", $table, " (version, name, digest) VALUES ($1, $2, $3)"),
+        }
+    };
+}
+
+pub(crate) const SQLITE: Line = line!("toolgate_migrations", SQLITE_STORE);
+pub(crate) const POSTGRES: Line = line!("toolgate_migrations", POSTGRES_STORE);
+/// The ledger's own: on SQLite it has a file of its own.
+pub(crate) const SQLITE_LEDGER: Line = line!(
+    "toolgate_ledger_migrations",
+    &[Migration { version: 1, name: "ledger", sql: include_str!("../migrations/sqlite-ledger/0001_ledger.sql") }]
+);
+pub(crate) const POSTGRES_LEDGER: Line = line!(
+    "toolgate_ledger_migrations",
+    &[Migration { version: 1, name: "ledger", sql: include_str!("../migrations/postgres-ledger/0001_ledger.sql") }]
+);
+
+const SQLITE_STORE: &[Migration] =
     &[Migration { version: 1, name: "start", sql: include_str!("../migrations/sqlite/0001_start.sql") }];
 
-pub(crate) const POSTGRES: &[Migration] =
+const POSTGRES_STORE: &[Migration] =
     &[Migration { version: 1, name: "start", sql: include_str!("../migrations/postgres/0001_start.sql") }];
-
-pub(crate) const CREATE_RECORD: &str = "CREATE TABLE IF NOT EXISTS toolgate_migrations (
-    version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL)";
-pub(crate) const READ_RECORD: &str = "SELECT version, digest FROM toolgate_migrations ORDER BY version";
-pub(crate) const RECORD: &str = "INSERT INTO toolgate_migrations (version, name, digest) VALUES ($1, $2, $3)";
 
 impl Migration {
     pub(crate) fn digest(&self) -> String {
@@ -97,7 +127,9 @@ mod tests {
     #[test]
     fn both_engines_have_the_same_migrations_numbered_from_one() {
         let names = |list: &[Migration]| list.iter().map(|m| (m.version, m.name)).collect::<Vec<_>>();
-        assert_eq!(names(SQLITE), names(POSTGRES));
-        assert!(SQLITE.iter().zip(1..).all(|(migration, version)| migration.version == version));
+        for (one, other) in [(SQLITE, POSTGRES), (SQLITE_LEDGER, POSTGRES_LEDGER)] {
+            assert_eq!(names(one.migrations), names(other.migrations));
+            assert!(one.migrations.iter().zip(1..).all(|(migration, version)| migration.version == version));
+        }
     }
 }

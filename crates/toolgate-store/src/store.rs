@@ -4,7 +4,14 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use crate::{Change, Changes, Keys, Location, Secrets, Sessions, StoreError, Tasks, TodoRepository, engine::Engine};
+use aws_lc_rs::rand;
+
+use crate::{
+    Change, Changes, Keys, Location, Secrets, Sessions, StoreError, Tasks, TodoRepository,
+    engine::Engine,
+    error::Fault,
+    ledger::{CheckpointKey, Ledger, LedgerSettings},
+};
 
 /// An open database. Clones share its connections.
 #[derive(Clone)]
@@ -40,6 +47,20 @@ impl Store {
     /// The todo list of exactly one user.
     pub fn todo(&self, user: &str) -> Result<TodoRepository, StoreError> {
         TodoRepository::new(self.engine.clone(), user)
+    }
+
+    /// Opens the ledger as a new writer: once for a process.
+    pub async fn ledger(&self, settings: LedgerSettings) -> Result<Ledger, StoreError> {
+        Ledger::open(self.engine.clone(), settings).await
+    }
+
+    /// The key that signs the ledger's checkpoints, shared by all replicas; made when it is first asked for.
+    pub async fn ledger_key(&self) -> Result<CheckpointKey, StoreError> {
+        let failed = |reason: &str| Fault::Other(reason.to_owned()).during("get the ledger's key");
+        let mut seed = [0; 32];
+        rand::fill(&mut seed).map_err(|_| failed("the system has no random numbers"))?;
+        let seed = self.secrets().get_or_create("ledger-key", || seed.to_vec()).await?;
+        CheckpointKey::from_seed(&seed).map_err(|bad| failed(&bad.to_string()))
     }
 
     /// Changes committed from now on, by this process and, as far as the engine can tell, by

@@ -13,6 +13,8 @@ mod changes;
 mod hostile;
 #[path = "contract/keys.rs"]
 mod keys;
+#[path = "contract/ledger/mod.rs"]
+mod ledger;
 #[path = "contract/opening.rs"]
 mod opening;
 #[path = "contract/outage.rs"]

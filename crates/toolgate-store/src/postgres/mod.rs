@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool of connections, and one more that listens for what other replicas changed.
 
+mod ledger;
 mod listen;
 mod migrate;
 mod pool;
@@ -10,19 +11,21 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{ConnectOptions, pool::PoolConnection};
+use sqlx::{ConnectOptions, pool::PoolConnection, postgres::PgConnectOptions};
 use tokio::{
     sync::broadcast,
     task::JoinHandle,
     time::{error::Elapsed, timeout},
 };
 
+pub(crate) use self::ledger::PostgresLedger;
 use self::pool::Pool;
 use crate::{
     Change, StoreError,
     engine::{Outcome, Write},
     error::Fault,
     location::postgres_options,
+    migration,
     statement::{Row, Statement},
 };
 
@@ -34,6 +37,7 @@ const OPEN: &str = "open the database";
 
 pub(crate) struct Postgres {
     pool: Pool,
+    options: Box<PgConnectOptions>,
     listener: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -42,10 +46,10 @@ impl Postgres {
         let options = postgres_options(url)?.application_name("toolgate").disable_statement_logging();
         let pool = Pool::new(options.clone());
         let mut connection = pool.acquire().await.map_err(|fault| fault.during(OPEN))?;
-        migrate::migrate(&mut connection).await?;
+        migrate::migrate(&mut connection, &migration::POSTGRES).await?;
         drop(connection);
-        let listener = listen::start(options, announcer).await.map_err(|fault| fault.during(OPEN))?;
-        Ok(Self { pool, listener: Mutex::new(Some(listener)) })
+        let listener = listen::start(options.clone(), announcer).await.map_err(|fault| fault.during(OPEN))?;
+        Ok(Self { pool, options: Box::new(options), listener: Mutex::new(Some(listener)) })
     }
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {

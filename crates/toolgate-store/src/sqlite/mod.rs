@@ -4,6 +4,7 @@
 //! visible to the next read, and announced as `Resync`.
 
 mod file;
+mod ledger;
 mod migrate;
 mod reader;
 mod run;
@@ -22,10 +23,12 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{broadcast, oneshot};
 
+pub(crate) use self::ledger::SqliteLedger;
 use crate::{
     Change, StoreError,
     engine::{Outcome, Write},
     error::Fault,
+    migration,
     statement::{Row, Statement},
 };
 
@@ -36,6 +39,7 @@ const READERS: usize = 4;
 const QUEUE: usize = 1024;
 
 pub(crate) struct Sqlite {
+    path: PathBuf,
     writer: SyncSender<Message<writer::Job>>,
     readers: SyncSender<Message<reader::Job>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -59,7 +63,7 @@ impl Sqlite {
     fn open_blocking(path: &Path, announcer: broadcast::Sender<Change>) -> Result<Self, StoreError> {
         file::create(path)?;
         let mut connection = file::connect(path)?;
-        migrate::migrate(&mut connection)?;
+        migrate::migrate(&mut connection, &migration::SQLITE)?;
 
         let mut threads = Vec::new();
         let (writer, queue) = mpsc::sync_channel(QUEUE);
@@ -73,7 +77,7 @@ impl Sqlite {
             let queue = queue.clone();
             threads.push(spawn("store-reader", move || reader::run(&connection, &queue))?);
         }
-        Ok(Self { writer, readers, threads: Mutex::new(threads) })
+        Ok(Self { path: path.to_owned(), writer, readers, threads: Mutex::new(threads) })
     }
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {

@@ -1,0 +1,250 @@
+//! A record's one text: JSON with its members in a fixed order, built once.
+//!
+//! INVARIANT: the text begins with exactly what the columns repeat, so that verifying can compare the two without parsing.
+
+use std::{fmt::Write, sync::Arc};
+
+use serde_json::value::RawValue;
+
+use super::{Entry, LedgerUnavailable, chain::hex};
+
+/// The longest text of one record. Inputs are cut long before.
+pub(crate) const MAX_RECORD: usize = 1 << 20;
+/// What both engines can index.
+const MAX_WORD: usize = 1024;
+
+/// An entry ready for the writer: its text but for the beginning, which only the writer knows.
+pub(crate) struct Draft {
+    pub(crate) columns: Columns,
+    /// From `,"time":` to the closing brace.
+    pub(crate) rest: String,
+}
+
+/// What a row repeats of its record.
+#[derive(Debug, Clone)]
+pub(crate) struct Columns {
+    pub(crate) time: i64,
+    pub(crate) kind: &'static str,
+    pub(crate) call: Arc<str>,
+    pub(crate) tool: Arc<str>,
+    pub(crate) principal: Arc<str>,
+    pub(crate) tenant: Option<Arc<str>>,
+    pub(crate) flow: Option<Arc<str>>,
+    pub(crate) outcome: &'static str,
+}
+
+/// The same, borrowed: what the beginning of a text is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeated<'a> {
+    pub(crate) time: i64,
+    pub(crate) kind: &'a str,
+    pub(crate) call: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) principal: &'a str,
+    pub(crate) tenant: Option<&'a str>,
+    pub(crate) flow: Option<&'a str>,
+    pub(crate) outcome: &'a str,
+}
+
+impl Columns {
+    pub(crate) fn repeated(&self) -> Repeated<'_> {
+        Repeated {
+            time: self.time,
+            kind: self.kind,
+            call: &self.call,
+            tool: &self.tool,
+            principal: &self.principal,
+            tenant: self.tenant.as_deref(),
+            flow: self.flow.as_deref(),
+            outcome: self.outcome,
+        }
+    }
+}
+
+impl Draft {
+    pub(crate) fn new(entry: Entry) -> Result<Self, LedgerUnavailable> {
+        let columns = Columns {
+            time: entry.time,
+            kind: entry.kind.as_str(),
+            call: entry.call,
+            tool: entry.tool,
+            principal: entry.principal,
+            tenant: entry.tenant,
+            flow: entry.flow,
+            outcome: entry.outcome.as_str(),
+        };
+        check(&columns)?;
+        let known = entry.input.as_ref().map_or(0, |input| input.get().len()) + entry.actor.get().len();
+        let mut rest = String::with_capacity(known + 512);
+        repeat(&mut rest, &columns.repeated());
+        rest.push_str(",\"source\":");
+        string(&mut rest, &entry.source);
+        rest.push_str(",\"actor\":");
+        raw(&mut rest, &entry.actor);
+        if let Some(input) = &entry.input {
+            rest.push_str(",\"input\":");
+            raw(&mut rest, input);
+        }
+        for (name, value) in [("approval", &entry.approval), ("rule", &entry.rule), ("code", &entry.code)] {
+            if let Some(value) = value {
+                let _ = write!(rest, ",\"{name}\":");
+                string(&mut rest, value);
+            }
+        }
+        if let Some(result) = &entry.result {
+            rest.push_str(",\"result\":{\"summary\":");
+            string(&mut rest, &result.summary);
+            rest.push_str(",\"digest\":\"");
+            hex(&mut rest, &result.digest);
+            rest.push_str("\"}");
+        }
+        rest.push_str(",\"revision\":");
+        string(&mut rest, &entry.revision);
+        if let Some(duration) = entry.duration_us {
+            rest.push_str(",\"duration_us\":");
+            number(&mut rest, duration);
+        }
+        rest.push('}');
+        if rest.len() > MAX_RECORD {
+            return Err(LedgerUnavailable::new(format!(
+                "a record of {} bytes is too large; cut its input to keep it under {MAX_RECORD}",
+                rest.len()
+            )));
+        }
+        Ok(Self { columns, rest })
+    }
+
+    /// The first record of every writer.
+    pub(crate) fn genesis(time: i64) -> Self {
+        let nothing: Arc<str> = Arc::from("");
+        let columns = Columns {
+            time,
+            kind: "genesis",
+            call: nothing.clone(),
+            tool: nothing.clone(),
+            principal: nothing,
+            tenant: None,
+            flow: None,
+            outcome: "allowed",
+        };
+        let mut rest = String::new();
+        repeat(&mut rest, &columns.repeated());
+        rest.push('}');
+        Self { columns, rest }
+    }
+}
+
+/// What PostgreSQL can't hold or index is refused on both engines, before it can spoil the group it would be written with.
+fn check(columns: &Columns) -> Result<(), LedgerUnavailable> {
+    let optional = [&columns.tenant, &columns.flow].into_iter().flatten();
+    for word in [&columns.call, &columns.tool, &columns.principal].into_iter().chain(optional) {
+        if word.len() > MAX_WORD {
+            return Err(LedgerUnavailable::new(format!(
+                "a name in the record has {} bytes; at most {MAX_WORD} are allowed",
+                word.len()
+            )));
+        }
+        if word.contains('\0') {
+            return Err(LedgerUnavailable::new("a name in the record holds a NUL character"));
+        }
+    }
+    Ok(())
+}
+
+/// The beginning, up to and with the sequence number.
+pub(crate) fn begin(text: &mut String, writer: &str, seq: i64) {
+    text.push_str("{\"v\":1,\"writer\":");
+    string(text, writer);
+    text.push_str(",\"seq\":");
+    number(text, seq);
+}
+
+/// What the columns repeat.
+pub(crate) fn repeat(text: &mut String, columns: &Repeated<'_>) {
+    text.push_str(",\"time\":");
+    number(text, columns.time);
+    for (name, value) in [
+        (",\"kind\":", columns.kind),
+        (",\"call\":", columns.call),
+        (",\"tool\":", columns.tool),
+        (",\"principal\":", columns.principal),
+    ] {
+        text.push_str(name);
+        string(text, value);
+    }
+    for (name, value) in [(",\"tenant\":", columns.tenant), (",\"flow\":", columns.flow)] {
+        text.push_str(name);
+        match value {
+            Some(value) => string(text, value),
+            None => text.push_str("null"),
+        }
+    }
+    text.push_str(",\"outcome\":");
+    string(text, columns.outcome);
+}
+
+fn number(text: &mut String, number: impl std::fmt::Display) {
+    // Writing to a string can't fail.
+    let _ = write!(text, "{number}");
+}
+
+/// A JSON string. Escapes are serde_json's, which has one form for each character.
+fn string(text: &mut String, value: &str) {
+    let plain = value.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+    if plain {
+        text.push('"');
+        text.push_str(value);
+        text.push('"');
+    } else {
+        text.push_str(&serde_json::Value::from(value).to_string());
+    }
+}
+
+/// JSON as given, kept on one line: within strings a line break is always escaped, so one that stands is white space.
+fn raw(text: &mut String, value: &RawValue) {
+    let value = value.get();
+    if value.bytes().any(|byte| byte == b'\n' || byte == b'\r') {
+        text.extend(value.chars().map(|c| if c == '\n' || c == '\r' { ' ' } else { c }));
+    } else {
+        text.push_str(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::tests::entry;
+
+    #[test]
+    fn a_text_begins_with_what_the_columns_repeat_and_is_json_on_one_line() {
+        for odd in ["plain", "quote \" back \\ tab \t", "é\u{1f680}\u{7f}", ""] {
+            let mut entry = entry("c-1");
+            entry.principal = odd.into();
+            entry.tenant = Some(odd.into());
+            entry.input = Some(RawValue::from_string("{\"a\":\n [1,\r\n2]}".into()).unwrap());
+            let draft = Draft::new(entry).unwrap();
+            let mut text = String::new();
+            begin(&mut text, "w", 7);
+            let mut head = text.clone();
+            text.push_str(&draft.rest);
+            repeat(&mut head, &draft.columns.repeated());
+            assert!(text.starts_with(&head) && !text.contains('\n') && !text.contains('\r'));
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((value["principal"].as_str(), value["tenant"].as_str()), (Some(odd), Some(odd)));
+            assert_eq!(value["input"], serde_json::json!({"a": [1, 2]}));
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_kept_is_refused() {
+        let refused = |change: &dyn Fn(&mut Entry)| {
+            let mut entry = entry("c-1");
+            change(&mut entry);
+            Draft::new(entry).err().unwrap().reason
+        };
+        assert!(refused(&|entry| entry.principal = "a\0b".into()).contains("NUL"));
+        assert!(refused(&|entry| entry.flow = Some("x".repeat(2000).into())).contains("2000 bytes"));
+        let large = format!("\"{}\"", "x".repeat(MAX_RECORD));
+        assert!(refused(&|entry| entry.input = RawValue::from_string(large.clone()).ok()).contains("too large"));
+    }
+}

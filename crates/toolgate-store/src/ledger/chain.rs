@@ -1,0 +1,183 @@
+//! The chain: each record's hash covers its text and the hash before it.
+
+use std::{fmt, sync::Arc};
+
+use aws_lc_rs::{digest, rand};
+
+use super::canonical::{Columns, Draft, begin};
+
+/// SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hash([u8; 32]);
+
+impl Hash {
+    /// What stands before the first record.
+    pub const NOTHING: Self = Self([0; 32]);
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub(crate) fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        let mut hash = [0; 32];
+        if text.len() != 64 || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            return None;
+        }
+        for (byte, at) in hash.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
+        }
+        Some(Self(hash))
+    }
+
+    /// SHA-256 of the hash before a record and of its text, which stand together in `buffer`: one call is cheaper than
+    /// two, and a buffer is used again.
+    pub(crate) fn of(buffer: &mut Vec<u8>, previous: &[u8], text: &[u8]) -> Self {
+        buffer.clear();
+        buffer.extend_from_slice(previous);
+        buffer.extend_from_slice(text);
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest::digest(&digest::SHA256, buffer).as_ref());
+        Self(hash)
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::with_capacity(64);
+        hex(&mut text, &self.0);
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+pub(crate) fn hex(text: &mut String, bytes: &[u8]) {
+    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+}
+
+/// Where a record stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub writer: Arc<str>,
+    pub seq: i64,
+    pub hash: Hash,
+}
+
+/// A record with its place, ready to be stored.
+pub(crate) struct Link {
+    pub(crate) columns: Columns,
+    pub(crate) seq: i64,
+    pub(crate) previous: Hash,
+    pub(crate) hash: Hash,
+    pub(crate) text: String,
+}
+
+/// One writer's chain, as far as it is known to be stored.
+///
+/// INVARIANT: only the thread or task that stores records has it, so links are made one after another.
+pub(crate) struct Chain {
+    writer: Arc<str>,
+    next: i64,
+    last: Hash,
+    /// A group failed: what is stored must be asked before the next one.
+    doubt: bool,
+    buffer: Vec<u8>,
+}
+
+impl Chain {
+    /// A new writer with a random name.
+    pub(crate) fn new() -> Result<Self, aws_lc_rs::error::Unspecified> {
+        let mut bytes = [0; 10];
+        rand::fill(&mut bytes)?;
+        let mut name = String::with_capacity(20);
+        hex(&mut name, &bytes);
+        Ok(Self { writer: name.into(), next: 0, last: Hash::NOTHING, doubt: false, buffer: Vec::new() })
+    }
+
+    pub(crate) fn writer(&self) -> &Arc<str> {
+        &self.writer
+    }
+
+    pub(crate) fn in_doubt(&self) -> bool {
+        self.doubt
+    }
+
+    pub(crate) fn doubt(&mut self) {
+        self.doubt = true;
+    }
+
+    /// What the database says is this writer's last record.
+    pub(crate) fn resume(&mut self, head: Option<(i64, Hash)>) {
+        (self.next, self.last) = head.map_or((0, Hash::NOTHING), |(seq, hash)| (seq + 1, hash));
+        self.doubt = false;
+    }
+
+    /// Links for a group, a genesis record first where the chain is new. The chain itself moves only by `stored`.
+    pub(crate) fn links(&mut self, drafts: impl Iterator<Item = Draft>) -> Vec<Link> {
+        let mut drafts = drafts.peekable();
+        let mut links = Vec::with_capacity(drafts.size_hint().0 + 1);
+        let (mut seq, mut previous) = (self.next, self.last);
+        let genesis = (seq == 0).then(|| Draft::genesis(drafts.peek().map_or(0, |first| first.columns.time)));
+        for draft in genesis.into_iter().chain(drafts) {
+            let mut text = String::with_capacity(draft.rest.len() + 64);
+            begin(&mut text, &self.writer, seq);
+            text.push_str(&draft.rest);
+            let hash = Hash::of(&mut self.buffer, &previous.0, text.as_bytes());
+            links.push(Link { columns: draft.columns, seq, previous, hash, text });
+            previous = hash;
+            seq += 1;
+        }
+        links
+    }
+
+    pub(crate) fn stored(&mut self, last: &Link) {
+        self.next = last.seq + 1;
+        self.last = last.hash;
+    }
+
+    pub(crate) fn place(&self, link: &Link) -> Place {
+        Place { writer: self.writer.clone(), seq: link.seq, hash: link.hash }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::tests::entry;
+
+    #[test]
+    fn links_hang_together_and_a_group_that_was_not_stored_leaves_no_trace() {
+        let mut chain = Chain::new().unwrap();
+        let drafts = || ["a", "b"].into_iter().map(|call| Draft::new(entry(call)).unwrap());
+        let first = chain.links(drafts());
+        assert_eq!(
+            first.iter().map(|link| (link.seq, link.columns.kind)).collect::<Vec<_>>(),
+            [(0, "genesis"), (1, "intent"), (2, "intent")]
+        );
+        assert_eq!(first[0].previous, Hash::NOTHING);
+        assert_eq!((first[1].previous, first[2].previous), (first[0].hash, first[1].hash));
+        let again = chain.links(drafts());
+        assert_eq!(again[2].hash, first[2].hash);
+        chain.stored(&first[2]);
+        let next = chain.links(drafts());
+        assert_eq!((next[0].seq, next[0].previous), (3, first[2].hash));
+    }
+
+    #[test]
+    fn a_hash_is_read_back_from_its_text() {
+        let hash = Hash::of(&mut Vec::new(), &[0; 32], b"text");
+        assert_eq!(Hash::from_hex(&hash.to_string()), Some(hash));
+        for odd in ["", "ab", &"G".repeat(64), &hash.to_string().to_uppercase(), &"é".repeat(32)] {
+            assert_eq!(Hash::from_hex(odd), None, "{odd}");
+        }
+    }
+}

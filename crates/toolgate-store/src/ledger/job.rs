@@ -1,0 +1,68 @@
+//! One record on its way to the writer, and the way back.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use tokio::sync::oneshot;
+
+use super::{Chain, LedgerUnavailable, Link, Place, canonical::Draft};
+
+pub(crate) type Answered = oneshot::Sender<Result<Place, LedgerUnavailable>>;
+
+pub(crate) struct Job {
+    pub(crate) draft: Draft,
+    pub(crate) durable: bool,
+    pub(crate) answer: Answered,
+}
+
+impl Job {
+    pub(crate) fn new(draft: Draft, durable: bool) -> (Self, Pending) {
+        let (answer, answered) = oneshot::channel();
+        (Self { draft, durable, answer }, Pending(State::Waiting(answered)))
+    }
+}
+
+/// A record that was handed over; waiting for it says when it counts.
+#[must_use = "a record counts only once this says so"]
+pub struct Pending(State);
+
+enum State {
+    Waiting(oneshot::Receiver<Result<Place, LedgerUnavailable>>),
+    Refused(LedgerUnavailable),
+}
+
+impl Pending {
+    pub(crate) fn refused(unavailable: LedgerUnavailable) -> Self {
+        Self(State::Refused(unavailable))
+    }
+}
+
+impl Future for Pending {
+    type Output = Result<Place, LedgerUnavailable>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            State::Waiting(answered) => Pin::new(answered)
+                .poll(context)
+                .map(|answer| answer.unwrap_or_else(|_| Err(LedgerUnavailable::new("the ledger is closed")))),
+            State::Refused(unavailable) => Poll::Ready(Err(unavailable.clone())),
+        }
+    }
+}
+
+/// Tells each of a stored group its place. A genesis record, first if there is one, has nobody to tell.
+pub(crate) fn answer_all(chain: &Chain, links: &[Link], answers: Vec<Answered>) {
+    let unasked = links.len().saturating_sub(answers.len());
+    for (answer, link) in answers.into_iter().zip(links.iter().skip(unasked)) {
+        let _ = answer.send(Ok(chain.place(link)));
+    }
+}
+
+pub(crate) fn refuse_all(answers: Vec<Answered>, unavailable: &LedgerUnavailable) {
+    for answer in answers {
+        let _ = answer.send(Err(unavailable.clone()));
+    }
+}

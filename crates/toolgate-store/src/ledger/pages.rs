@@ -1,0 +1,33 @@
+//! Reading everything, a page at a time.
+
+use super::{Cursor, Filter, Ledger, Record};
+use crate::StoreError;
+
+const PAGE: u32 = 1_000;
+
+/// The records of a filter in the order of time. Holds one page, and no lock between two.
+pub struct Pages {
+    ledger: Ledger,
+    filter: Filter,
+    after: Option<Cursor>,
+    done: bool,
+}
+
+impl Pages {
+    pub(super) fn new(ledger: Ledger, filter: Filter) -> Self {
+        Self { ledger, filter, after: None, done: false }
+    }
+
+    /// The next page; empty after the last.
+    pub async fn next(&mut self) -> Result<Vec<Record>, StoreError> {
+        if self.done {
+            return Ok(Vec::new());
+        }
+        let page = self.ledger.page(&self.filter, self.after, PAGE).await?;
+        match page.last() {
+            Some(last) => self.after = Some(last.cursor()),
+            None => self.done = true,
+        }
+        Ok(page)
+    }
+}

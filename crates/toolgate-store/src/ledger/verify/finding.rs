@@ -1,0 +1,80 @@
+//! What verifying says.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The outcome of reading the chains.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Records that were read.
+    pub records: u64,
+    /// Writers that were seen.
+    pub writers: u64,
+    /// The first of what was found wrong, in the order it was found.
+    pub findings: Vec<Finding>,
+    /// How much was found wrong in all.
+    pub found: u64,
+}
+
+impl Verification {
+    pub fn is_sound(&self) -> bool {
+        self.found == 0
+    }
+}
+
+/// One thing that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub writer: String,
+    pub seq: i64,
+    pub wrong: Wrong,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "what")]
+pub enum Wrong {
+    /// The text does not have the hash that is stored with it.
+    Edited,
+    /// The columns say something else than the text.
+    Columns,
+    /// The record does not continue the one before it: either was replaced.
+    Unlinked,
+    /// Records up to and with this number are not there.
+    Missing { until: i64 },
+    /// The record is there a second time, or was put in.
+    Inserted,
+    /// The record stands at another place than it was written to.
+    Moved,
+    /// The record is another than the one a checkpoint lists.
+    NotAsInCheckpoint { checkpoint: i64 },
+    /// A checkpoint lists this record, and the chain ends before it.
+    Truncated { checkpoint: i64 },
+    /// The row can't be read as a record; the number is its position.
+    Unreadable { position: i64 },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { writer, seq, wrong } = self;
+        write!(f, "writer {writer}, record {seq}: ")?;
+        match wrong {
+            Wrong::Edited => f.write_str("its text was changed after it was written"),
+            Wrong::Columns => {
+                f.write_str("the columns used for filters were changed and no longer say what its text says")
+            }
+            Wrong::Unlinked => f.write_str("it does not continue the record before it; one of the two was replaced"),
+            Wrong::Missing { until } if until == seq => f.write_str("it is missing"),
+            Wrong::Missing { until } => write!(f, "it and all up to {until} are missing"),
+            Wrong::Inserted => f.write_str("it was put in, or is there twice"),
+            Wrong::Moved => f.write_str("it was moved to another place"),
+            Wrong::NotAsInCheckpoint { checkpoint } => {
+                write!(f, "it is not the record that the checkpoint of time {checkpoint} lists")
+            }
+            Wrong::Truncated { checkpoint } => {
+                write!(f, "the checkpoint of time {checkpoint} lists it, and the chain ends before it")
+            }
+            Wrong::Unreadable { position } => write!(f, "the row at position {position} can't be read as a record"),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Reads rows for verifying, a page at a time, on a connection of its own.
+
+use sqlx::{ConnectOptions, Error, PgConnection, Row, postgres::PgConnectOptions, postgres::PgRow};
+use tokio::time::timeout;
+
+use super::super::{PATIENCE, run::fault};
+use crate::{
+    error::Fault,
+    ledger::{Checker, Repeated, Scan, StoredRow, columns},
+};
+
+const PAGE: i64 = 4_000;
+const EVERYTHING: &str = concat!("SELECT ", columns!(), " FROM ledger WHERE position > $1 ORDER BY position LIMIT $2");
+const WRITER: &str =
+    concat!("SELECT ", columns!(), " FROM ledger WHERE writer = $3 AND seq >= $1 ORDER BY seq LIMIT $2");
+
+pub(super) async fn scan(options: &PgConnectOptions, scans: Vec<Scan>, mut checker: Checker) -> Result<Checker, Fault> {
+    let connected = timeout(PATIENCE, options.connect()).await;
+    let late = |_| Fault::Unavailable(format!("no connection within {} seconds", PATIENCE.as_secs()));
+    let mut connection = connected.map_err(late)?.map_err(|error| fault(&error))?;
+    for scan in scans {
+        checker = read(&mut connection, scan, checker).await?;
+    }
+    Ok(checker)
+}
+
+async fn read(connection: &mut PgConnection, scan: Scan, mut checker: Checker) -> Result<Checker, Fault> {
+    let mut from = match &scan {
+        Scan::Everything => i64::MIN,
+        Scan::Writer { from, .. } => *from,
+    };
+    loop {
+        let query = match &scan {
+            Scan::Everything => sqlx::query(EVERYTHING).bind(from).bind(PAGE),
+            Scan::Writer { writer, .. } => sqlx::query(WRITER).bind(from).bind(PAGE).bind(writer),
+        };
+        let rows = query.fetch_all(&mut *connection).await.map_err(|error| fault(&error))?;
+        let Some(last) = rows.last() else { return Ok(checker) };
+        from = match &scan {
+            Scan::Everything => last.try_get(0),
+            Scan::Writer { .. } => last.try_get::<i64, _>(2).map(|seq| seq.saturating_add(1)),
+        }
+        .map_err(|error| fault(&error))?;
+        // Hashing is work, not waiting: other tasks get the thread in between.
+        let checked = tokio::task::spawn_blocking(move || {
+            for row in &rows {
+                match stored(row) {
+                    Ok(row) => checker.take(&row),
+                    Err(_) => checker.unreadable(row.try_get(0).unwrap_or(-1)),
+                }
+            }
+            checker
+        });
+        checker = checked.await.map_err(|_| Fault::Closed)?;
+    }
+}
+
+fn stored(row: &PgRow) -> Result<StoredRow<'_>, Error> {
+    Ok(StoredRow {
+        position: row.try_get(0)?,
+        writer: row.try_get(1)?,
+        seq: row.try_get(2)?,
+        repeated: Repeated {
+            time: row.try_get(3)?,
+            kind: row.try_get(4)?,
+            call: row.try_get(5)?,
+            tool: row.try_get(6)?,
+            principal: row.try_get(7)?,
+            tenant: row.try_get(8)?,
+            flow: row.try_get(9)?,
+            outcome: row.try_get(10)?,
+        },
+        previous: row.try_get(11)?,
+        hash: row.try_get(12)?,
+        text: row.try_get(13)?,
+    })
+}
