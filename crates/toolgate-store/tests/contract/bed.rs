@@ -128,6 +128,22 @@ impl Bed {
         }
     }
 
+    /// Waits until nobody is connected: PostgreSQL finishes what a killed process last asked of it.
+    pub(crate) async fn until_alone(&self) {
+        if !self.is_postgres() {
+            return;
+        }
+        let mut connection = PgConnection::connect(&self.url()).await.unwrap();
+        let others =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        while sqlx::query_scalar::<_, i64>(others).fetch_one(&mut connection).await.unwrap() > 0 {
+            assert!(std::time::Instant::now() < until, "the connections of a killed process end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        connection.close().await.unwrap();
+    }
+
     /// SQLite alone: where the ledger is.
     pub(crate) fn ledger_file(&self) -> std::path::PathBuf {
         let Bed::Sqlite(directory) = self else { panic!("PostgreSQL has no file") };

@@ -1,6 +1,6 @@
 //! Looks at rows, one after another, and knows for each writer what must come next. Pure: it reads nothing itself.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     super::{
@@ -8,6 +8,7 @@ use super::{
         canonical::{begin, repeat},
     },
     Finding, Verification, Wrong,
+    hashing::{Edited, Hashing},
 };
 
 /// Findings that are kept; beyond that only their number is.
@@ -22,23 +23,25 @@ pub(crate) struct StoredRow<'a> {
     pub(crate) repeated: Repeated<'a>,
     pub(crate) previous: &'a [u8],
     pub(crate) hash: &'a [u8],
-    pub(crate) text: &'a str,
+    pub(crate) text: &'a [u8],
 }
 
 #[derive(Default)]
 pub(crate) struct Checker {
-    writers: HashMap<String, Writer>,
+    writers: Vec<Writer>,
+    index: HashMap<Arc<str>, usize>,
     records: u64,
-    findings: Vec<Finding>,
+    /// With the number of the record at which each was found: hashing says what it finds later.
+    findings: Vec<(u64, Finding)>,
     found: u64,
     /// Used again for each row.
     head: String,
-    hashed: Vec<u8>,
+    hashing: Hashing,
 }
 
 /// What is known of one writer's chain so far.
-#[derive(Default)]
 struct Writer {
+    name: Arc<str>,
     /// The number the next record must have.
     next: i64,
     /// The hash it must continue; unknown at the start of an incremental check.
@@ -61,7 +64,7 @@ impl Checker {
     /// Every record this checkpoint lists must come.
     pub(super) fn expect(&mut self, checkpoint: &Checkpoint) {
         for head in checkpoint.heads() {
-            let writer = self.writers.entry(head.writer.clone()).or_insert_with(Writer::whole);
+            let Some(writer) = self.writer(&head.writer) else { continue };
             let expected = Expected { seq: head.seq, hash: head.hash, checkpoint: checkpoint.time() };
             // Checkpoints come in the order of time, so this is mostly at one end; equal ones say nothing new.
             let at = writer.expected.partition_point(|other| other.seq > head.seq);
@@ -74,7 +77,7 @@ impl Checker {
     /// Rows before these heads will not come.
     pub(super) fn start_at(&mut self, heads: &[Head]) {
         for head in heads {
-            if let Some(writer) = self.writers.get_mut(&head.writer) {
+            if let Some(writer) = self.writer(&head.writer) {
                 (writer.next, writer.last) = (head.seq, None);
             }
         }
@@ -82,21 +85,18 @@ impl Checker {
 
     pub(crate) fn take(&mut self, row: &StoredRow<'_>) {
         self.records += 1;
-        let hash = Hash::of(&mut self.hashed, row.previous, row.text.as_bytes());
-        let stored = Hash::from_slice(row.hash);
-        if stored != Some(hash) {
-            self.find(row.writer, row.seq, Wrong::Edited);
-        }
         self.head.clear();
         begin(&mut self.head, row.writer, row.seq);
         repeat(&mut self.head, &row.repeated);
-        if !row.text.starts_with(&self.head) {
+        if !row.text.starts_with(self.head.as_bytes()) {
             self.find(row.writer, row.seq, Wrong::Columns);
         }
-        if !self.writers.contains_key(row.writer) {
-            self.writers.insert(row.writer.to_owned(), Writer::whole());
-        }
-        let wrongs = self.writers.get_mut(row.writer).map(|writer| writer.take(row, stored)).unwrap_or_default();
+        let stored = Hash::from_slice(row.hash);
+        let order = self.records;
+        let Some(writer) = self.writer(row.writer) else { return };
+        let wrongs = writer.take(row, stored);
+        let record = Edited { writer: writer.name.clone(), seq: row.seq, order };
+        self.hashing.check(row.previous, row.text, stored, record);
         for (seq, wrong) in wrongs {
             self.find(row.writer, seq, wrong);
         }
@@ -108,9 +108,13 @@ impl Checker {
     }
 
     pub(crate) fn finish(mut self) -> Verification {
-        let mut writers: Vec<_> = std::mem::take(&mut self.writers).into_iter().collect();
-        writers.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for (name, writer) in &writers {
+        let records = self.records;
+        let mut writers = std::mem::take(&mut self.writers);
+        writers.sort_by(|one, other| one.name.cmp(&other.name));
+        for writer in &writers {
+            // After everything that has a place of its own.
+            self.records += 1;
+            let name = &*writer.name;
             for (first, last) in &writer.missing {
                 self.find(name, *first, Wrong::Missing { until: *last });
             }
@@ -118,11 +122,20 @@ impl Checker {
                 self.find(name, expected.seq, Wrong::Truncated { checkpoint: expected.checkpoint });
             }
         }
-        let seen = writers.iter().filter(|(_, writer)| writer.seen).count();
+        // Hashing that failed has proven nothing, so nothing counts as sound.
+        let edited = std::mem::take(&mut self.hashing).finish();
+        let edited = edited.unwrap_or_else(|| vec![Edited { order: 0, writer: Arc::from("?"), seq: -1 }]);
+        for Edited { order, writer, seq } in edited {
+            self.found += 1;
+            self.findings.push((order, Finding { writer: writer.to_string(), seq, wrong: Wrong::Edited }));
+        }
+        self.findings.sort_by_key(|(order, finding)| (*order, finding.wrong != Wrong::Edited));
+        self.findings.truncate(KEPT);
+        let seen = writers.iter().filter(|writer| writer.seen).count();
         Verification {
-            records: self.records,
+            records,
             writers: u64::try_from(seen).unwrap_or(u64::MAX),
-            findings: self.findings,
+            findings: self.findings.into_iter().map(|(_, finding)| finding).collect(),
             found: self.found,
         }
     }
@@ -130,14 +143,35 @@ impl Checker {
     fn find(&mut self, writer: &str, seq: i64, wrong: Wrong) {
         self.found += 1;
         if self.findings.len() < KEPT {
-            self.findings.push(Finding { writer: writer.to_owned(), seq, wrong });
+            self.findings.push((self.records, Finding { writer: writer.to_owned(), seq, wrong }));
         }
+    }
+
+    fn writer(&mut self, name: &str) -> Option<&mut Writer> {
+        let index = match self.index.get(name) {
+            Some(index) => *index,
+            None => {
+                let name: Arc<str> = name.into();
+                self.index.insert(name.clone(), self.writers.len());
+                self.writers.push(Writer::whole(name));
+                self.writers.len() - 1
+            }
+        };
+        self.writers.get_mut(index)
     }
 }
 
 impl Writer {
-    fn whole() -> Self {
-        Self { last: Some(Hash::NOTHING), position: i64::MIN, ..Self::default() }
+    fn whole(name: Arc<str>) -> Self {
+        Self {
+            name,
+            next: 0,
+            last: Some(Hash::NOTHING),
+            position: i64::MIN,
+            missing: Vec::new(),
+            expected: Vec::new(),
+            seen: false,
+        }
     }
 
     fn take(&mut self, row: &StoredRow<'_>, hash: Option<Hash>) -> Vec<(i64, Wrong)> {

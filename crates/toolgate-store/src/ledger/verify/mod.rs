@@ -2,6 +2,7 @@
 
 mod check;
 mod finding;
+mod hashing;
 
 pub(crate) use self::check::{Checker, StoredRow};
 pub use self::finding::{Finding, Verification, Wrong};

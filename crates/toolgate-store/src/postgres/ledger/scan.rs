@@ -72,6 +72,6 @@ fn stored(row: &PgRow) -> Result<StoredRow<'_>, Error> {
         },
         previous: row.try_get(11)?,
         hash: row.try_get(12)?,
-        text: row.try_get(13)?,
+        text: row.try_get::<&str, _>(13)?.as_bytes(),
     })
 }

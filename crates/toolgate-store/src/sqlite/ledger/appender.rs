@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::{
-    super::{Message, PATIENCE, run::fault},
+    super::{Message, run::fault},
     insert,
 };
 use crate::{
@@ -110,7 +110,7 @@ impl Appender {
         let started = Instant::now();
         let stored = self.ready(durable).and_then(|()| {
             let links = self.chain.links(drafts.into_iter());
-            store(&mut self.connection, self.chain.writer(), &links).map(|()| links)
+            store(&self.connection, self.chain.writer(), &links).map(|()| links)
         });
         match stored {
             Ok(links) => {
@@ -158,10 +158,13 @@ impl Appender {
 }
 
 /// All of the group or nothing.
-fn store(connection: &mut Connection, writer: &str, links: &[Link]) -> Result<(), Fault> {
+fn store(connection: &Connection, writer: &str, links: &[Link]) -> Result<(), Fault> {
     let failed = |error: rusqlite::Error| fault(&error);
-    connection.busy_timeout(PATIENCE).map_err(failed)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    insert::insert(&transaction, writer, links).map_err(failed)?;
-    transaction.commit().map_err(failed)
+    insert::begin(connection).map_err(failed)?;
+    let stored = insert::insert(connection, writer, links).and_then(|()| insert::commit(connection));
+    if stored.is_err() && !connection.is_autocommit() {
+        // A full disk and the like end the transaction by themselves; anything else ends it here.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    stored.map_err(failed)
 }

@@ -9,6 +9,15 @@ const INSERT: &str = "INSERT INTO ledger
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const HEAD: &str = "SELECT seq, hash FROM ledger WHERE writer = ? ORDER BY seq DESC LIMIT 1";
 
+/// Prepared once, like all of them: a group of one is common.
+pub(super) fn begin(connection: &Connection) -> Result<()> {
+    connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute().map(drop)
+}
+
+pub(super) fn commit(connection: &Connection) -> Result<()> {
+    connection.prepare_cached("COMMIT")?.raw_execute().map(drop)
+}
+
 /// One statement for all rows: preparing costs more than a row does.
 pub(super) fn insert(connection: &Connection, writer: &str, links: &[Link]) -> Result<()> {
     let mut statement = connection.prepare_cached(INSERT)?;

@@ -26,6 +26,9 @@ use crate::{
 
 /// Records that may wait; more are refused at once.
 const QUEUE: usize = 4096;
+/// How long the write-ahead log gets before it is written back: 16 MiB. The newest pages are written to it again and
+/// again, so a longer log writes back less.
+const LOG_PAGES: i64 = 4096;
 
 pub(crate) struct SqliteLedger {
     writer: Arc<str>,
@@ -58,6 +61,8 @@ impl SqliteLedger {
         let mut connection = file::connect(&path)?;
         migrate::migrate(&mut connection, &migration::SQLITE_LEDGER)?;
         limit(&connection, settings).map_err(|error| fault(&error).during(file::OPEN))?;
+        let set = connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES);
+        set.map_err(|error| fault(&error).during(file::OPEN))?;
         let no_name = |_| Fault::Other("the system has no random numbers".to_owned()).during(file::OPEN);
         let chain = Chain::new().map_err(no_name)?;
         let writer = chain.writer().clone();

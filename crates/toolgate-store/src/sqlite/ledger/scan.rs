@@ -67,6 +67,6 @@ fn stored<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>> {
         },
         previous: bytes(11)?,
         hash: bytes(12)?,
-        text: text(13)?,
+        text: row.get_ref(13)?.as_bytes().map_err(Error::from)?,
     })
 }

@@ -35,6 +35,7 @@ async fn cycles(bed: &Bed, count: usize) {
     for cycle in 0..count {
         // A different moment each time: early, in the first groups, in the thick of it.
         let told = kill_after(&bed.url(), cycle, 1 + cycle * 7 % 60);
+        bed.until_alone().await;
         let (store, ledger) = open(bed).await;
         let filter = Filter { principal: Some(format!("cycle:{cycle}")), ..Filter::default() };
         let (mut stored, mut pages) = (BTreeSet::new(), ledger.pages(filter));
