@@ -10,6 +10,7 @@ pub mod help;
 mod listing;
 mod pattern;
 pub mod pin;
+pub mod redact;
 pub mod rulebook;
 pub mod suggest;
 pub mod tool;

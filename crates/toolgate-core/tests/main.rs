@@ -10,6 +10,7 @@ mod lists;
 mod never_widens;
 mod pin;
 mod properties;
+mod redact;
 mod reference;
 mod rule_arguments;
 mod rule_files;

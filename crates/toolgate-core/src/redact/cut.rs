@@ -1,0 +1,40 @@
+//! Large inputs are kept in part, with the digest of the whole.
+
+use std::fmt::Write;
+
+use crate::catalog::sha256;
+
+/// The text itself if it has at most so many bytes, else a JSON object with its beginning, its length and its digest.
+///
+/// Redact first: what is cut here must not hold half a secret.
+pub fn cut(redacted: String, most: usize) -> String {
+    if redacted.len() <= most {
+        return redacted;
+    }
+    let end = (0..=most).rev().find(|at| redacted.is_char_boundary(*at)).unwrap_or(0);
+    let start = serde_json::Value::from(redacted.get(..end).unwrap_or_default()).to_string();
+    let mut kept = String::with_capacity(start.len() + 128);
+    // Writing to a string can't fail.
+    let _ = write!(kept, "{{\"cut\":true,\"bytes\":{},\"sha256\":\"", redacted.len());
+    for byte in sha256(redacted.as_bytes()) {
+        let _ = write!(kept, "{byte:02x}");
+    }
+    let _ = write!(kept, "\",\"start\":{start}}}");
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_kept_and_what_does_not_says_so() {
+        assert_eq!(cut("{\"a\":1}".into(), 7), "{\"a\":1}");
+        let long = format!("{{\"a\":\"{}\"}}", "é".repeat(100));
+        let value: serde_json::Value = serde_json::from_str(&cut(long.clone(), 11)).unwrap();
+        assert_eq!((value["cut"].as_bool(), value["bytes"].as_u64()), (Some(true), Some(208)));
+        assert_eq!(value["start"], "{\"a\":\"éé");
+        assert_eq!(value["sha256"].as_str().unwrap().len(), 64);
+        assert_ne!(cut(long, 10), cut(format!("{{\"a\":\"{}\"}}", "é".repeat(99)), 10));
+    }
+}
