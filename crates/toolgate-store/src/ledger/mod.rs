@@ -121,6 +121,9 @@ impl Ledger {
         };
         let (checker, scans) = verify::plan(&scope, &heads);
         let checker = self.engine.scan(scans, checker).await?;
+        // What came since, or was there and not yet settled.
+        let rest = checker.rest(&self.heads().await?);
+        let checker = self.engine.scan(rest, checker).await?;
         Ok(checker.finish())
     }
 

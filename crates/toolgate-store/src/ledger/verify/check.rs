@@ -7,7 +7,7 @@ use super::{
         Checkpoint, Hash, Head, Repeated,
         canonical::{begin, repeat},
     },
-    Finding, Verification, Wrong,
+    Finding, Scan, Verification, Wrong,
     hashing::{Edited, Hashing},
 };
 
@@ -100,6 +100,16 @@ impl Checker {
         for (seq, wrong) in wrongs {
             self.find(row.writer, seq, wrong);
         }
+    }
+
+    /// What is left to read for these heads. Within one writer numbers are committed in order, so this needs no more care.
+    pub(crate) fn rest(&self, heads: &[Head]) -> Vec<Scan> {
+        let next = |name: &str| {
+            let writer = self.index.get(name).and_then(|index| self.writers.get(*index));
+            writer.map_or(0, |writer| writer.next)
+        };
+        let left = heads.iter().map(|head| (head, next(&head.writer))).filter(|(head, next)| head.seq >= *next);
+        left.map(|(head, from)| Scan::Writer { writer: head.writer.clone(), from }).collect()
     }
 
     pub(crate) fn unreadable(&mut self, position: i64) {

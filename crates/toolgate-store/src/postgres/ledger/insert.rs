@@ -4,18 +4,21 @@ use sqlx::{Error, PgConnection, Row};
 
 use crate::ledger::{Hash, Link};
 
-/// The rows of a group come as columns. `unnest` keeps their order, and so do the positions they get.
+/// The rows of a group come as columns. `unnest` keeps their order, and so do the positions they get. The condition is
+/// asked before the first row: it gives the transaction its number before it takes a position, which `ledger_settled`
+/// relies on.
 macro_rules! insert {
     () => {
         "INSERT INTO ledger
             (writer, seq, time, kind, call, tool, principal, tenant, flow, outcome, previous, hash, record)
         SELECT $1, u.* FROM unnest($2::BIGINT[], $3::BIGINT[], $4::TEXT[], $5::TEXT[], $6::TEXT[], $7::TEXT[],
-            $8::TEXT[], $9::TEXT[], $10::TEXT[], $11::BYTEA[], $12::BYTEA[], $13::TEXT[]) AS u"
+            $8::TEXT[], $9::TEXT[], $10::TEXT[], $11::BYTEA[], $12::BYTEA[], $13::TEXT[]) AS u
+        WHERE pg_current_xact_id() IS NOT NULL"
     };
 }
 const DURABLE: &str = insert!();
 /// Commits without waiting for the disk: for this transaction alone.
-const ORDERED: &str = concat!(insert!(), " WHERE set_config('synchronous_commit', 'off', TRUE) IS NOT NULL");
+const ORDERED: &str = concat!(insert!(), " AND set_config('synchronous_commit', 'off', TRUE) IS NOT NULL");
 const HEAD: &str = "SELECT seq, hash FROM ledger WHERE writer = $1 ORDER BY seq DESC LIMIT 1";
 /// A server may be set to answer before anything is synced; what is called durable here must be.
 const SYNC: &str = "SELECT set_config('synchronous_commit', 'on', FALSE)

@@ -10,7 +10,10 @@ use crate::{
 };
 
 const PAGE: i64 = 4_000;
-const EVERYTHING: &str = concat!("SELECT ", columns!(), " FROM ledger WHERE position > $1 ORDER BY position LIMIT $2");
+/// Settled ones: between two pages another replica may commit an earlier position. What is not settled yet is read writer
+/// by writer afterwards.
+const EVERYTHING: &str =
+    concat!("SELECT ", columns!(), " FROM ledger_settled WHERE position > $1 ORDER BY position LIMIT $2");
 const WRITER: &str =
     concat!("SELECT ", columns!(), " FROM ledger WHERE writer = $3 AND seq >= $1 ORDER BY seq LIMIT $2");
 

@@ -151,3 +151,24 @@ on_both! {
         assert_eq!(calls(&ledger.unfinished(None).await.unwrap()), ["lost"]);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_verifies_while_a_replica_commits_late() {
+    use sqlx::Connection;
+    let check = async |bed: Bed| {
+        let ((_here, one), (_there, other)) = (open(&bed).await, open(&bed).await);
+        fill(&other, 1).await;
+        // Someone's transaction stands open and holds back what counts as settled.
+        let mut slow = sqlx::PgConnection::connect(&bed.url()).await.unwrap();
+        sqlx::raw_sql("BEGIN; SELECT pg_current_xact_id()").execute(&mut slow).await.unwrap();
+        tokio::join!(fill(&one, 20), fill(&other, 20));
+        let seen = one.tail(&Filter::default(), i64::MIN, 100).await.unwrap();
+        assert!(seen.len() <= 2, "who follows would pass by what the open transaction may bring");
+        assert_eq!(one.page(&Filter::default(), None, 100).await.unwrap().len(), 43);
+        let verified = super::whole(&one).await;
+        assert!(verified.is_sound() && verified.records == 43, "{verified:?}");
+        sqlx::raw_sql("COMMIT").execute(&mut slow).await.unwrap();
+        assert_eq!(settled(&one, 43).await.len(), 43);
+    };
+    Bed::postgres().await.run(check).await;
+}
