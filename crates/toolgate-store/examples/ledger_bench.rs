@@ -75,12 +75,13 @@ async fn ordered(location: &Location, tasks: usize) {
 async fn verify(location: &Location) {
     let (store, ledger) = open(location).await;
     for round in ["first", "again"] {
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), cpu_time());
         let seen = ledger.verify(Scope::Whole).await.unwrap();
-        let took = start.elapsed();
+        let (took, used) = (start.elapsed(), cpu_time() - cpu);
         assert!(seen.is_sound(), "{seen:?}");
+        let each = used.as_secs_f64() * 1e6 / per_second_of(seen.records, Duration::from_secs(1));
         println!(
-            "verified records/s      {:>10.0}   {} records, {round}",
+            "verified records/s      {:>10.0}   {each:.2} us CPU each, {} records, {round}",
             per_second_of(seen.records, took),
             seen.records
         );
