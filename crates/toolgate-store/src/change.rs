@@ -21,6 +21,14 @@ pub enum Change {
     Key {
         id: String,
     },
+    /// This flow was closed, and what it still allowed ended with it.
+    Flow {
+        id: String,
+    },
+    /// This approval was granted or denied: who waits for it can go on.
+    Approval {
+        id: String,
+    },
     /// Changes may have been missed: forget what was remembered and read again.
     Resync,
 }
@@ -78,6 +86,8 @@ mod tests {
             Change::SessionBound { id: "s".into(), principal: "user:\"é\"".into() },
             Change::Task { task_id: "t".into() },
             Change::Key { id: "k".into() },
+            Change::Flow { id: "f".into() },
+            Change::Approval { id: "a".into() },
             Change::Resync,
         ] {
             assert_eq!(Change::from_notification(&change.to_notification()), change);

@@ -80,15 +80,30 @@ impl Engine {
 
     /// The records that the last statement returned.
     pub(crate) async fn write<T: FromRow>(&self, operation: &'static str, write: Write) -> Result<Vec<T>, StoreError> {
-        let run = async {
-            write.statements.iter().try_for_each(Statement::check)?;
-            let mut outcome = match self {
-                Engine::Sqlite(engine) => engine.write(write).await?,
-                Engine::Postgres(engine) => engine.write(write).await?,
-            };
-            records(outcome.pop().unwrap_or_default())
-        };
-        run.await.map_err(|fault: Fault| fault.during(operation))
+        let outcome = self.transact(write).await.and_then(|mut outcome| records(outcome.pop().unwrap_or_default()));
+        outcome.map_err(|fault| fault.during(operation))
+    }
+
+    /// The record that the first statement returned, for a write whose other statements only follow
+    /// from it.
+    pub(crate) async fn write_first<T: FromRow>(
+        &self,
+        operation: &'static str,
+        write: Write,
+    ) -> Result<Option<T>, StoreError> {
+        let outcome = self.transact(write).await.and_then(|outcome| match outcome.into_iter().next() {
+            Some(rows) => Ok(records(rows)?.into_iter().next()),
+            None => Ok(None),
+        });
+        outcome.map_err(|fault| fault.during(operation))
+    }
+
+    async fn transact(&self, write: Write) -> Result<Outcome, Fault> {
+        write.statements.iter().try_for_each(Statement::check)?;
+        match self {
+            Engine::Sqlite(engine) => engine.write(write).await,
+            Engine::Postgres(engine) => engine.write(write).await,
+        }
     }
 
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {

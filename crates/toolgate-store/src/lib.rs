@@ -9,13 +9,22 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+#[macro_use]
+mod words;
+#[macro_use]
+mod scope;
+
+mod approvals;
 mod change;
 mod engine;
 mod error;
+mod flows;
+mod fresh;
 mod keys;
 pub mod ledger;
 mod location;
 mod migration;
+mod page;
 mod postgres;
 mod secrets;
 mod sessions;
@@ -25,10 +34,17 @@ mod store;
 mod tasks;
 mod todo;
 
+pub use approvals::{
+    Answer, AnswerFault, Approval, ApprovalFilter, ApprovalState, Approvals, AskFault, Binding, NewApproval, Taken,
+    Wide,
+};
 pub use change::{Change, Changes};
 pub use error::StoreError;
+pub use flows::{Flow, FlowFault, Flows, NewFlow};
 pub use keys::{Key, Keys, NewKey};
 pub use location::Location;
+pub use page::{Mark, Page, Paging};
+pub use scope::Scope;
 pub use secrets::Secrets;
 pub use sessions::{Session, Sessions};
 pub use store::Store;

@@ -51,11 +51,15 @@ pub(crate) const POSTGRES_LEDGER: Line = line!(
     &[Migration { version: 1, name: "ledger", sql: include_str!("../migrations/postgres-ledger/0001_ledger.sql") }]
 );
 
-const SQLITE_STORE: &[Migration] =
-    &[Migration { version: 1, name: "start", sql: include_str!("../migrations/sqlite/0001_start.sql") }];
+const SQLITE_STORE: &[Migration] = &[
+    Migration { version: 1, name: "start", sql: include_str!("../migrations/sqlite/0001_start.sql") },
+    Migration { version: 2, name: "spine", sql: include_str!("../migrations/sqlite/0002_spine.sql") },
+];
 
-const POSTGRES_STORE: &[Migration] =
-    &[Migration { version: 1, name: "start", sql: include_str!("../migrations/postgres/0001_start.sql") }];
+const POSTGRES_STORE: &[Migration] = &[
+    Migration { version: 1, name: "start", sql: include_str!("../migrations/postgres/0001_start.sql") },
+    Migration { version: 2, name: "spine", sql: include_str!("../migrations/postgres/0002_spine.sql") },
+];
 
 impl Migration {
     pub(crate) fn digest(&self) -> String {

@@ -57,6 +57,14 @@ impl Value {
         Value::Id(id.to_owned())
     }
 
+    pub(crate) fn maybe_id(id: Option<&str>) -> Self {
+        id.map_or(Value::Text(None), Value::id)
+    }
+
+    pub(crate) fn digest(digest: &[u8; 32]) -> Self {
+        Value::Bytes(digest.to_vec())
+    }
+
     pub(crate) fn text(text: &str) -> Self {
         Value::Text(Some(text.to_owned()))
     }
@@ -121,10 +129,32 @@ impl Row {
     }
 
     pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, Fault> {
+        self.maybe_bytes()?.ok_or_else(|| unexpected("bytes"))
+    }
+
+    fn maybe_bytes(&mut self) -> Result<Option<Vec<u8>>, Fault> {
         match self.0.next() {
-            Some(Cell::Bytes(bytes)) => Ok(bytes),
+            Some(Cell::Bytes(bytes)) => Ok(Some(bytes)),
+            Some(Cell::Null) => Ok(None),
             _ => Err(unexpected("bytes")),
         }
+    }
+
+    pub(crate) fn digest(&mut self) -> Result<[u8; 32], Fault> {
+        self.maybe_digest()?.ok_or_else(|| unexpected("digest"))
+    }
+
+    pub(crate) fn maybe_digest(&mut self) -> Result<Option<[u8; 32]>, Fault> {
+        let digest = self.maybe_bytes()?.map(<[u8; 32]>::try_from).transpose();
+        digest.map_err(|_| unexpected("digest of 32 bytes"))
+    }
+
+    pub(crate) fn count(&mut self) -> Result<u32, Fault> {
+        self.maybe_count()?.ok_or_else(|| unexpected("count"))
+    }
+
+    pub(crate) fn maybe_count(&mut self) -> Result<Option<u32>, Fault> {
+        self.maybe_int()?.map(u32::try_from).transpose().map_err(|_| unexpected("count"))
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Change, Changes, Keys, Location, Secrets, Sessions, StoreError, Tasks, TodoRepository,
+    Approvals, Change, Changes, Flows, Keys, Location, Secrets, Sessions, StoreError, Tasks, TodoRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerSettings},
@@ -42,6 +42,14 @@ impl Store {
 
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.engine.clone())
+    }
+
+    pub fn flows(&self) -> Flows {
+        Flows::new(self.engine.clone())
+    }
+
+    pub fn approvals(&self) -> Approvals {
+        Approvals::new(self.engine.clone())
     }
 
     /// The todo list of exactly one user.

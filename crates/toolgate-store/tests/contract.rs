@@ -7,8 +7,14 @@
 #[macro_use]
 #[path = "contract/bed.rs"]
 mod bed;
+#[path = "contract/approvals.rs"]
+mod approvals;
+#[path = "contract/approvals_taken.rs"]
+mod approvals_taken;
 #[path = "contract/changes.rs"]
 mod changes;
+#[path = "contract/flows.rs"]
+mod flows;
 #[path = "contract/hostile.rs"]
 mod hostile;
 #[path = "contract/keys.rs"]

@@ -15,7 +15,11 @@ use crate::{
 
 /// Bound by name: SQLite numbers `$1`, `$2`… in the order in which they first appear, not by their
 /// digits.
-const PARAMETERS: [&CStr; 12] = [c"$1", c"$2", c"$3", c"$4", c"$5", c"$6", c"$7", c"$8", c"$9", c"$10", c"$11", c"$12"];
+const PARAMETERS: [&CStr; 32] = [
+    c"$1", c"$2", c"$3", c"$4", c"$5", c"$6", c"$7", c"$8", c"$9", c"$10", c"$11", c"$12", c"$13", c"$14", c"$15",
+    c"$16", c"$17", c"$18", c"$19", c"$20", c"$21", c"$22", c"$23", c"$24", c"$25", c"$26", c"$27", c"$28", c"$29",
+    c"$30", c"$31", c"$32",
+];
 
 pub(super) fn run(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, Fault> {
     collect(connection, statement).map_err(|error| fault(&error))
