@@ -26,6 +26,7 @@ mod location;
 mod migration;
 mod page;
 mod postgres;
+mod receipts;
 mod secrets;
 mod sessions;
 mod sqlite;
@@ -44,6 +45,9 @@ pub use flows::{Flow, FlowFault, Flows, NewFlow};
 pub use keys::{Key, Keys, NewKey};
 pub use location::Location;
 pub use page::{Mark, Page, Paging};
+pub use receipts::{
+    NewReceipt, Receipt, ReceiptFilter, ReceiptState, Receipts, Undo, UndoFault, UndoKind, UndoRecord, Undoing,
+};
 pub use scope::Scope;
 pub use secrets::Secrets;
 pub use sessions::{Session, Sessions};

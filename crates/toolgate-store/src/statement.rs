@@ -21,6 +21,7 @@ pub(crate) enum Value {
     Int(Option<i64>),
     Bool(bool),
     Bytes(Vec<u8>),
+    MaybeBytes(Option<Vec<u8>>),
 }
 
 impl Statement {

@@ -7,7 +7,7 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, Change, Changes, Flows, Keys, Location, Secrets, Sessions, StoreError, Tasks, TodoRepository,
+    Approvals, Change, Changes, Flows, Keys, Location, Receipts, Secrets, Sessions, StoreError, Tasks, TodoRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerSettings},
@@ -50,6 +50,10 @@ impl Store {
 
     pub fn approvals(&self) -> Approvals {
         Approvals::new(self.engine.clone())
+    }
+
+    pub fn receipts(&self) -> Receipts {
+        Receipts::new(self.engine.clone())
     }
 
     /// The todo list of exactly one user.

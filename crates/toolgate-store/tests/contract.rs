@@ -25,6 +25,8 @@ mod ledger;
 mod opening;
 #[path = "contract/outage.rs"]
 mod outage;
+#[path = "contract/receipts.rs"]
+mod receipts;
 #[path = "contract/secrets.rs"]
 mod secrets;
 #[path = "contract/sessions.rs"]
@@ -33,3 +35,5 @@ mod sessions;
 mod tasks;
 #[path = "contract/todo.rs"]
 mod todo;
+#[path = "contract/undo.rs"]
+mod undo;

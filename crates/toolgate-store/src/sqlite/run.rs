@@ -60,8 +60,8 @@ impl ToSql for Value {
             Value::Id(text) | Value::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
             Value::Int(Some(number)) => ValueRef::Integer(*number),
             Value::Bool(truth) => ValueRef::Integer(i64::from(*truth)),
-            Value::Bytes(bytes) => ValueRef::Blob(bytes),
-            Value::Text(None) | Value::Int(None) => ValueRef::Null,
+            Value::Bytes(bytes) | Value::MaybeBytes(Some(bytes)) => ValueRef::Blob(bytes),
+            Value::Text(None) | Value::Int(None) | Value::MaybeBytes(None) => ValueRef::Null,
         }))
     }
 }
