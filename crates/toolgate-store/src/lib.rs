@@ -25,6 +25,7 @@ pub mod ledger;
 mod location;
 mod migration;
 mod page;
+mod plans;
 mod postgres;
 mod receipts;
 mod secrets;
@@ -45,6 +46,7 @@ pub use flows::{Flow, FlowFault, Flows, NewFlow};
 pub use keys::{Key, Keys, NewKey};
 pub use location::Location;
 pub use page::{Mark, Page, Paging};
+pub use plans::{NewPlan, Plan, PlanEnd, PlanFault, PlanFilter, PlanState, Plans, Step, StepEnd, StepState};
 pub use receipts::{
     NewReceipt, Receipt, ReceiptFilter, ReceiptState, Receipts, Undo, UndoFault, UndoKind, UndoRecord, Undoing,
 };

@@ -7,7 +7,10 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, Change, Changes, Flows, Keys, Location, Receipts, Secrets, Sessions, StoreError, Tasks, TodoRepository,
+use aws_lc_rs::rand;
+
+use crate::{
+    Approvals, Change, Changes, Flows, Keys, Location, Plans, Receipts, Secrets, Sessions, StoreError, Tasks, TodoRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerSettings},
@@ -54,6 +57,10 @@ impl Store {
 
     pub fn receipts(&self) -> Receipts {
         Receipts::new(self.engine.clone())
+    }
+
+    pub fn plans(&self) -> Plans {
+        Plans::new(self.engine.clone())
     }
 
     /// The todo list of exactly one user.

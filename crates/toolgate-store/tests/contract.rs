@@ -25,6 +25,10 @@ mod ledger;
 mod opening;
 #[path = "contract/outage.rs"]
 mod outage;
+#[path = "contract/plan_steps.rs"]
+mod plan_steps;
+#[path = "contract/plans.rs"]
+mod plans;
 #[path = "contract/receipts.rs"]
 mod receipts;
 #[path = "contract/secrets.rs"]
