@@ -1,6 +1,17 @@
-use toolgate_store::{NewKey, StoreError};
+use toolgate_store::{
+    Answer, AnswerFault, AskFault, NewApproval, NewFlow, NewKey, NewPlan, NewReceipt, Paging, Scope, StoreError,
+    UndoRecord,
+};
 
-use crate::{bed::Bed, keys::key, tasks::task};
+use crate::{
+    approvals::{asked, binding},
+    bed::Bed,
+    flows::flow,
+    keys::key,
+    plans::plan,
+    receipts::receipt,
+    tasks::task,
+};
 
 const HOSTILE: [&str; 9] = [
     "'; DROP TABLE todo_tasks; --",
@@ -28,6 +39,62 @@ on_both! {
             assert_eq!(store.secrets().get_or_create(text, || text.into()).await, Ok(text.into()));
         }
         assert_eq!(store.sessions().load(0).await.unwrap().len(), HOSTILE.len());
+    }
+
+    async fn odd_text_comes_back_from_flows_approvals_receipts_and_plans(bed: Bed) {
+        let store = bed.open().await;
+        for text in HOSTILE {
+            let (all, own) = (Scope::Everything, Scope::principal(Some(text), text));
+            let some = || Some(text.to_owned());
+            let new = NewFlow { name: text.into(), tenant: some(), allowlist: Some(vec![text.into()]), ..flow(text, 1) };
+            let opened = store.flows().open(new).await.unwrap();
+            assert_eq!((opened.name.as_str(), opened.allowlist.as_deref()), (text, Some([text.to_owned()].as_slice())));
+            assert_eq!(store.flows().list(&own, None, &Paging::default()).await.unwrap().items, [opened]);
+
+            let mut bound = binding(text);
+            (bound.asked_by, bound.tenant, bound.flow) = (text.into(), some(), some());
+            let new = NewApproval { owner: text.into(), shown: text.into(), ..asked(bound) };
+            let approval = store.approvals().ask(new).await.unwrap();
+            let deny = Answer::Deny { by: text.into(), reason: some() };
+            let denied = store.approvals().answer(&own, &approval.id, deny, 20).await.unwrap();
+            assert_eq!((denied.shown.as_str(), denied.reason), (text, some()));
+
+            let new = NewReceipt { summary: text.into(), undo_record: some().map(UndoRecord::new), ..receipt(text, 1) };
+            let added = store.receipts().add(new).await.unwrap();
+            assert_eq!((added.call_id.as_str(), added.summary.as_str()), (text, text));
+            assert_eq!(store.receipts().undo_record(&all, &added.id).await.unwrap().unwrap().as_str(), text);
+
+            let new = NewPlan { name: some(), owner: text.into(), tenant: some(), calls: text.into(), ..plan(2, 1) };
+            let proposed = store.plans().propose(new).await.unwrap();
+            assert_eq!((proposed.name.as_deref(), proposed.calls.as_str()), (Some(text), text));
+            assert_eq!(store.plans().get(&own, &proposed.id).await, Ok(Some(proposed)));
+        }
+    }
+
+    async fn a_nul_is_refused_by_flows_approvals_receipts_and_plans(bed: Bed) {
+        let store = bed.open().await;
+        let invalid = |fault: StoreError| {
+            assert!(matches!(fault, StoreError::Invalid { .. }) && fault.to_string().contains("NUL"), "{fault}");
+        };
+        let (all, odd) = (Scope::Everything, Scope::principal(Some("a\0"), "user:\0"));
+        invalid(store.flows().open(flow("a\0", 1)).await.unwrap_err());
+        invalid(store.receipts().add(receipt("a\0", 1)).await.unwrap_err());
+        invalid(store.plans().propose(NewPlan { calls: "\0".into(), ..plan(1, 1) }).await.unwrap_err());
+        match store.approvals().ask(asked(binding("a\0"))).await.unwrap_err() {
+            AskFault::Store(fault) => invalid(fault),
+            other => panic!("{other}"),
+        }
+        let deny = Answer::Deny { by: "user:ann".into(), reason: None };
+        match store.approvals().answer(&all, "a\0", deny, 20).await.unwrap_err() {
+            AnswerFault::Store(fault) => invalid(fault),
+            other => panic!("{other}"),
+        }
+        assert_eq!(store.approvals().take(&binding("a\0"), 20).await, Ok(None));
+        assert_eq!(store.flows().get(&odd, "a").await, Ok(None));
+        assert_eq!(store.flows().list(&odd, None, &Paging::default()).await.unwrap().items, []);
+        assert_eq!(store.approvals().get(&all, "a\0", 20).await, Ok(None));
+        assert_eq!(store.receipts().get(&all, "a\0").await, Ok(None));
+        assert_eq!(store.plans().get(&all, "a\0").await, Ok(None));
     }
 
     async fn a_megabyte_comes_back_as_it_was(bed: Bed) {
