@@ -1,7 +1,7 @@
-use toolgate_store::{ApprovalState, Change, Flow, FlowFault, NewFlow, Paging, Scope, Store};
+use toolgate_store::{ApprovalState, Binding, Change, Flow, FlowFault, NewFlow, Paging, Scope, Store};
 
 use crate::{
-    approvals::{asked, binding, granted},
+    approvals::{asked, binding, granted, yes},
     bed::{Bed, next},
 };
 
@@ -160,6 +160,33 @@ on_both! {
         assert_eq!(states(&store, 14).await, expected.map(|(tool, state)| (tool.to_owned(), state)));
         assert_eq!(approvals.take(&within("b-granted", &closing.id).binding, 20).await, Ok(None));
         assert!(approvals.take(&within("e-elsewhere", &other.id).binding, 20).await.unwrap().is_some());
+    }
+
+    async fn nothing_asked_or_granted_while_a_flow_closes_outlives_it(bed: Bed) {
+        let stores = [bed.open().await, bed.open().await];
+        for _ in 0..20 {
+            let opened = stores[0].flows().open(flow("user:ann", 0)).await.unwrap();
+            let within = |tool: &str| asked(Binding { flow: Some(opened.id.clone()), ..binding(tool) });
+            let pending = stores[0].approvals().ask(within("pending")).await.unwrap();
+            let ask = tokio::spawn({
+                let (approvals, new) = (stores[1].approvals(), within("asked"));
+                async move { approvals.ask(new).await.ok() }
+            });
+            let answer = tokio::spawn({
+                let (approvals, id) = (stores[1].approvals(), pending.id.clone());
+                async move { approvals.answer(&Scope::Everything, &id, yes("user:ann"), 20).await.ok() }
+            });
+            stores[0].flows().close(&ann(), &opened.id, 20).await.unwrap();
+            let asked = ask.await.unwrap();
+            answer.await.unwrap();
+            for id in [Some(pending.id), asked.map(|one| one.id)].into_iter().flatten() {
+                let after = stores[0].approvals().get(&Scope::Everything, &id, 20).await.unwrap().unwrap();
+                assert_eq!(after.state, ApprovalState::Ended);
+            }
+            for tool in ["pending", "asked"] {
+                assert_eq!(stores[1].approvals().take(&within(tool).binding, 20).await, Ok(None));
+            }
+        }
     }
 
     async fn a_flow_is_closed_once_however_many_try(bed: Bed) {
