@@ -47,7 +47,7 @@ impl StoredSessions {
                             tracing::warn!(%fault, "sessions could not be read again");
                         }
                     }
-                    Change::Task { .. } | Change::Key { .. } => {}
+                    Change::Task { .. } | Change::Key { .. } | Change::Flow { .. } | Change::Approval { .. } => {}
                 }
             }
         })

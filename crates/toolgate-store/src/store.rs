@@ -7,10 +7,8 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-use aws_lc_rs::rand;
-
-use crate::{
-    Approvals, Change, Changes, Flows, Keys, Location, Plans, Receipts, Secrets, Sessions, StoreError, Tasks, TodoRepository,
+    Approvals, Change, Changes, Flows, Keys, Location, Plans, Receipts, Secrets, Sessions, StoreError, Tasks,
+    TodoRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerSettings},
