@@ -229,6 +229,8 @@ fn decided_facts(facts: &Facts) -> Facts {
         when_denied: unseen.when_denied,
         help_names: unseen.help_names,
         limits: unseen.limits,
+        redact: unseen.redact,
+        four_eyes: unseen.four_eyes,
         example: unseen.example,
         descriptions: unseen.descriptions,
         ..facts.clone()

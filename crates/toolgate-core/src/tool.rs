@@ -126,6 +126,10 @@ pub struct Facts {
     /// Arguments filled from the caller and removed from the listed schema.
     pub bind: BTreeMap<String, Binding>,
     pub limits: Limits,
+    /// JSON pointers into arguments and results whose values are never recorded or shown.
+    pub redact: BTreeSet<String>,
+    /// Whoever approves a call must be someone else than who asked.
+    pub four_eyes: bool,
     /// An example call for `help`, as JSON.
     pub example: Option<Example>,
     /// Descriptions in other languages, by language code.
@@ -151,6 +155,8 @@ impl Default for Facts {
             group: None,
             bind: BTreeMap::new(),
             limits: Limits::default(),
+            redact: BTreeSet::new(),
+            four_eyes: false,
             example: None,
             descriptions: BTreeMap::new(),
         }

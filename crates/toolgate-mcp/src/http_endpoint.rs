@@ -108,6 +108,7 @@ impl Inner {
         if !method.is_some_and(Method::is_open) {
             self.demand_signed_in(&identified)?;
         }
+        let identified = self.within_flow(identified, message).await?;
         let lang = headers::language(headers, self.spine.gate().lang());
         let transport = Transport::Http { headers, events: accepted.events && headers.contains_key(header::ACCEPT) };
         let ask = Ask { message, id, version, lang, identified: &identified, legacy, transport };

@@ -67,6 +67,8 @@ pub(crate) struct Meta<'a> {
     pub(crate) capabilities: Option<&'a str>,
     pub(crate) token: Option<&'a str>,
     pub(crate) dry_run: Option<&'a str>,
+    pub(crate) flow: Option<&'a str>,
+    pub(crate) wait: Option<&'a str>,
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) log_level: Option<&'a str>,
 }
@@ -195,6 +197,8 @@ impl<'a> Slots<'a> {
             "io.modelcontextprotocol/clientCapabilities" => &mut self.found.meta.capabilities,
             "toolgate/token" => &mut self.found.meta.token,
             "toolgate/dryRun" => &mut self.found.meta.dry_run,
+            "toolgate/flow" => &mut self.found.meta.flow,
+            "toolgate/wait" => &mut self.found.meta.wait,
             "progressToken" => &mut self.found.meta.progress_token,
             "io.modelcontextprotocol/logLevel" => &mut self.found.meta.log_level,
             _ => return,

@@ -46,7 +46,11 @@ impl Asked {
                 }
                 self.denied(&tool, &denial)
             }
-            Outcome::NeedsApproval { tool, denial } => self.denied(&tool, &denial),
+            Outcome::NeedsApproval { tool, denial, approval } if self.call.kind == Kind::Tool => {
+                self.result(&self.inner.spine.needs_approval(&tool, &denial, approval.as_deref()))
+            }
+            Outcome::NeedsApproval { tool, denial, .. } => self.denied(&tool, &denial),
+            Outcome::Unrecorded { message } => Err(Refusal::unavailable(message)),
             Outcome::Refused { answer, .. } if self.call.kind == Kind::Tool => self.result(&answer.into_bytes()),
             Outcome::Refused { message, .. } => Err(Refusal::new(StatusCode::OK, code::DENIED, message)),
             // Unknown and hidden tools take this one branch, so that nobody can tell them apart.

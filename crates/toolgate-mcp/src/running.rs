@@ -23,6 +23,8 @@ pub(crate) struct OwnedCall {
     pub(crate) arguments: Option<Box<RawValue>>,
     pub(crate) dry_run: bool,
     pub(crate) lang: Lang,
+    /// How long to wait for a person's yes.
+    pub(crate) wait: Option<Duration>,
 }
 
 /// What is known of the client.
@@ -70,7 +72,7 @@ impl Running {
             if asked_while_running {
                 until_complete(&inner, &caller, &call, client).await
             } else {
-                call.once(&inner, &caller, &client, resumed).await
+                call.approved_by_client(&inner, &caller, &client, resumed).await
             }
         });
         Self { outcome, said: Hearing { said, earlier: VecDeque::new(), lacks: None } }
@@ -156,8 +158,56 @@ impl OwnedCall {
             lang: self.lang,
             client: client.clone(),
             resumed,
+            wait: self.wait,
         };
         inner.spine.call(caller, call).await
+    }
+
+    /// Where the operator allows it, a call that needs a yes gets it from whoever sits at its own client.
+    async fn approved_by_client(
+        &self,
+        inner: &Inner,
+        caller: &Arc<Caller>,
+        client: &Client,
+        resumed: Option<Resumed>,
+    ) -> Outcome {
+        let outcome = self.once(inner, caller, client, resumed.clone()).await;
+        let Outcome::NeedsApproval { approval: Some(approval), .. } = &outcome else { return outcome };
+        if !inner.spine.may_ask_client_of(caller) || !client.can(Asking::Elicitation) {
+            return outcome;
+        }
+        let Some(shown) = inner.spine.shown_of(caller, approval).await else { return outcome };
+        let Ok(answer) = client.ask(Asking::Elicitation, question(&shown)).await else { return outcome };
+        let Some(granted) = granted(&answer) else { return outcome };
+        if let Err(problem) = inner.spine.answer_approval(caller, approval, granted).await {
+            tracing::warn!(approval, %problem, "a client's answer was not taken");
+            return outcome;
+        }
+        if granted { self.once(inner, caller, client, resumed).await } else { outcome }
+    }
+}
+
+/// What a person is asked: exactly what would run.
+fn question(shown: &str) -> Box<RawValue> {
+    let question = serde_json::json!({
+        "mode": "form",
+        "message": format!("Approve this call? {shown}"),
+        "requestedSchema": {
+            "type": "object",
+            "properties": {"approve": {"type": "boolean", "title": "Approve this call", "default": false}},
+            "required": ["approve"],
+        },
+    });
+    serde_json::value::to_raw_value(&question).unwrap_or_else(|_| empty())
+}
+
+/// `None` where nobody decided.
+fn granted(answer: &RawValue) -> Option<bool> {
+    let answer: serde_json::Value = serde_json::from_str(answer.get()).ok()?;
+    match answer.get("action")?.as_str()? {
+        "accept" => answer.get("content")?.get("approve")?.as_bool(),
+        "decline" => Some(false),
+        _ => None,
     }
 }
 
@@ -166,7 +216,7 @@ async fn until_complete(inner: &Inner, caller: &Arc<Caller>, call: &OwnedCall, c
     let mut resumed = None;
     let mut rounds = 0;
     loop {
-        let (tool, input) = match call.once(inner, caller, &client, resumed).await {
+        let (tool, input) = match call.approved_by_client(inner, caller, &client, resumed).await {
             Outcome::InputRequired { tool, input } => (tool, input),
             outcome => return outcome,
         };

@@ -210,6 +210,7 @@ impl Client {
         if !method.is_some_and(Method::is_open) {
             inner.demand_signed_in(&identified)?;
         }
+        let identified = inner.within_flow(identified, message).await?;
         let transport = Transport::Stdio { out: &self.out };
         let legacy = self.legacy.get().copied().filter(|_| !version.is_modern());
         let lang = inner.spine.gate().lang();

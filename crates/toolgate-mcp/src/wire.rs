@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use toolgate_core::{Kind, Lang, Listing};
-use toolgate_spine::Spine;
+use toolgate_spine::{FlowProblem, Spine};
 
 use crate::{
     abilities::Abilities,
@@ -179,6 +179,23 @@ impl Inner {
             tracing::error!(%fault, "a caller could not be identified");
             Refusal::unavailable("the caller can't be identified now; try again")
         })
+    }
+
+    /// The caller within the flow that the message names, if it names one.
+    pub(crate) async fn within_flow(
+        &self,
+        identified: Identified,
+        message: &Message<'_>,
+    ) -> Result<Identified, Refusal> {
+        let Some(raw) = message.params.meta.flow.filter(|raw| *raw != "null") else { return Ok(identified) };
+        let Some(id) = text::string(raw) else {
+            return Err(Refusal::params("_meta[\"toolgate/flow\"] must be a string: the flow's id"));
+        };
+        let caller = self.spine.enter_flow(&identified.caller, &id).await.map_err(|problem| match problem {
+            FlowProblem::Unavailable(_) => Refusal::unavailable(problem.to_string()),
+            _ => Refusal::params(problem.to_string()).over_ok(),
+        })?;
+        Ok(Identified { caller, ..identified })
     }
 
     /// What the caller is shown now.

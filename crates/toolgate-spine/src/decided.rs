@@ -1,9 +1,9 @@
 //! First step: the rulebook's yes.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use toolgate_core::{Caller, Decision, Found, Kind, Lang, Tool, View};
+use toolgate_core::{Caller, Decision, Denial, Found, Kind, Lang, Tool, View};
 
 use crate::{Client, House, Outcome, Resumed};
 
@@ -19,12 +19,14 @@ pub struct Call<'a> {
     pub client: Client,
     /// The answers to what an earlier try of this call wanted to know.
     pub resumed: Option<Resumed>,
+    /// How long to wait for a person where one must say yes; absent: the answer says what to wait for.
+    pub wait: Option<Duration>,
 }
 
 impl<'a> Call<'a> {
     /// A plain one, for a client that hears and answers nothing.
     pub fn of(kind: Kind, name: &'a str, arguments: Option<&'a RawValue>, lang: Lang) -> Self {
-        Self { kind, name, arguments, dry_run: false, lang, client: Client::default(), resumed: None }
+        Self { kind, name, arguments, dry_run: false, lang, client: Client::default(), resumed: None, wait: None }
     }
 }
 
@@ -35,6 +37,8 @@ pub struct Decided {
     pub(crate) caller: Arc<Caller>,
     pub(crate) tool: Arc<Tool>,
     pub(crate) dry_run: bool,
+    /// Allowed, once somebody approves of it.
+    pub(crate) needs: Option<Denial>,
     pub(crate) lang: Lang,
     pub(crate) client: Client,
     pub(crate) resumed: Option<Resumed>,
@@ -47,16 +51,17 @@ pub struct Decided {
 impl Decided {
     pub(crate) fn decide(house: &Arc<House>, caller: &Arc<Caller>, call: &Call<'_>) -> Result<Self, Box<Outcome>> {
         let Some(view) = house.gate.view(caller) else { return Err(Box::new(Outcome::Unknown)) };
-        // approvals are granted elsewhere; a client's word alone is never one
+        // whether it is approved is asked later, once the call is complete: an approval is for this very call
         let approved = false;
         let found = house.gate.find_any(&view, caller, (call.kind, call.name), (approved, call.dry_run), call.lang);
         let (tool, decision) = match found {
             Found::Nothing => return Err(Box::new(Outcome::Unknown)),
             Found::Tool { tool, decision } => (tool, decision),
         };
+        let mut needs = None;
         match decision {
             Decision::Allow => {}
-            Decision::NeedsApproval(denial) => return Err(Box::new(Outcome::NeedsApproval { tool, denial })),
+            Decision::NeedsApproval(denial) => needs = Some(denial),
             Decision::Deny(denial) if denial.code == "unbound_argument" => {
                 let argument = tool.unbound(caller).next().unwrap_or_default().to_owned();
                 return Err(Box::new(Outcome::Unbound { tool, argument }));
@@ -69,6 +74,7 @@ impl Decided {
             caller: Arc::clone(caller),
             tool,
             dry_run: call.dry_run,
+            needs,
             lang: call.lang,
             client: call.client.clone(),
             resumed: call.resumed.clone(),

@@ -39,7 +39,7 @@ const CREDENTIAL_ARGUMENTS: [&str; 2] = ["session_token", "coordinator_token"];
 type RawObject = IndexMap<String, Box<RawValue>>;
 
 impl Decided {
-    pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
+    pub(crate) fn guard(mut self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
         let house = Arc::clone(&self.house);
         let Some(guard) = house.guard(&self.tool) else { return Err(Box::new(Outcome::Unknown)) };
         let limits = &self.tool.facts.limits;
@@ -77,9 +77,8 @@ impl Decided {
             self.lang,
         ) {
             Decision::Allow => {}
-            Decision::NeedsApproval(denial) => {
-                return Err(Box::new(Outcome::NeedsApproval { tool: self.tool, denial }));
-            }
+            // the rule over arguments says more of why
+            Decision::NeedsApproval(denial) => self.needs = Some(denial),
             Decision::Deny(denial) => return Err(Box::new(Outcome::denied(self.tool, denial, &self.caller))),
         }
         if let Some(wait) =
@@ -195,6 +194,12 @@ impl Previewed {
 }
 
 impl Guarded {
+    /// The taking back of an earlier call, with what that call said it takes. The gate has decided; there is no schema for
+    /// what a source wrote for itself.
+    pub(crate) fn undoing(decided: Decided, record: Box<RawValue>) -> Self {
+        Self { decided, arguments: record, _by_guard: () }
+    }
+
     /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.
     pub(crate) fn preview(&self) -> ToolAnswer {
         let tool: &Tool = &self.decided.tool;

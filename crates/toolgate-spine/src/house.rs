@@ -5,11 +5,15 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use aws_lc_rs::digest;
 use jsonschema::{PatternOptions, Validator};
 use serde::Serialize;
 use serde_json::{Value, value::to_raw_value};
 use tokio::sync::Semaphore;
-use toolgate_core::{Gate, GateProblem, Kind, Tool};
+use toolgate_core::{
+    Gate, GateProblem, Kind, Tool,
+    redact::{BadPointer, Redactor},
+};
 
 use crate::{ToolAnswer, ToolSource, bounds, limits::Limit};
 
@@ -19,6 +23,10 @@ pub struct House {
     pub(crate) sources: HashMap<Arc<str>, Arc<dyn ToolSource>>,
     guards: BTreeMap<Kind, HashMap<String, Arc<Guard>>>,
     pub(crate) defaults: LimitDefaults,
+    /// For what leads to no tool.
+    pub(crate) plain: Redactor,
+    /// Digest of the rulebook, for records.
+    pub(crate) rules: Arc<str>,
 }
 
 /// What one call may take where a tool's facts do not say.
@@ -41,6 +49,9 @@ pub(crate) struct Guard {
     validator: OnceLock<Option<Validator>>,
     output_schema: Option<Value>,
     output_validator: OnceLock<Option<Validator>>,
+    pub(crate) redactor: Redactor,
+    /// Of the definition as its source gave it.
+    pub(crate) digest: [u8; 32],
     pub(crate) concurrency: Option<Arc<Semaphore>>,
     pub(crate) rate: Option<Limit>,
 }
@@ -65,7 +76,8 @@ impl House {
             guards.entry(tool.kind).or_default().insert(tool.name.to_string(), Arc::new(Guard::of(tool)?));
         }
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
-        Ok(Self { gate, sources, guards, defaults })
+        let rules = gate.rulebook().digest().iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        Ok(Self { gate, sources, guards, defaults, plain: Redactor::default(), rules })
     }
 
     /// Some source offers more than tools.
@@ -119,7 +131,13 @@ impl Guard {
             return Err(refused(format!("it refers to '{pattern}', and nothing is fetched")));
         }
         let limits = &tool.facts.limits;
+        let pointers = tool.facts.redact.iter().map(|pointer| pointer.parse()).collect::<Result<_, _>>();
+        let pointers = pointers.map_err(|fault: BadPointer| refused(fault.to_string()))?;
+        let mut digest = [0; 32];
+        digest.copy_from_slice(digest::digest(&digest::SHA256, tool.definition.get().as_bytes()).as_ref());
         Ok(Self {
+            redactor: Redactor::new(pointers),
+            digest,
             schema,
             validator: OnceLock::new(),
             output_schema: definition.get_mut("outputSchema").map(Value::take).filter(Value::is_object),

@@ -4,23 +4,32 @@
 //! guarding a [`Decided`], which is made only by the rulebook's yes. Skipping a step does not compile.
 
 mod answer;
+mod approving;
+mod books;
 mod bounds;
 mod client;
 mod conclude;
 mod decided;
+mod flowing;
 mod guarded;
 mod house;
 mod limits;
+mod noting;
+mod receipts;
 mod recorded;
 mod source;
 mod spine;
+mod undoing;
 
 pub use answer::{ToolAnswer, Undo};
+pub use books::{BookSettings, Books};
 pub use bounds::{SchemaTooLarge, check_schema};
 pub use client::{Asking, Client, ClientFault, Line, LogLevel, ProgressNote, Question, Said};
 pub use decided::{Call, Decided};
+pub use flowing::{FlowProblem, Opened};
 pub use guarded::{ArgumentFault, Guarded, Previewed};
 pub use house::{House, HouseProblem, LimitDefaults, check_tool};
 pub use recorded::{Counters, Recorded, Recorder};
 pub use source::{InputRequired, Resumed, SourceFault, ToolOffer, ToolSource, Watch};
 pub use spine::{Outcome, Spine};
+pub use undoing::UndoProblem;

@@ -1,6 +1,4 @@
 //! Third step: nothing runs that is not recorded first.
-//!
-//! Until there is a ledger, a record is a counter for operators and a line in the structured log.
 
 use std::{
     collections::BTreeMap,
@@ -13,8 +11,13 @@ use std::{
 
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Gate, Lang, Tool, View};
+use toolgate_store::{Approval, Taken};
 
-use crate::{Client, Guarded, Resumed};
+use crate::{
+    Books, Client, Guarded, House, Outcome, Resumed,
+    noting::{Noted, Ran},
+    spine::ran_as,
+};
 
 /// A call that may run, once.
 pub struct Recorded {
@@ -27,6 +30,7 @@ pub struct Recorded {
     client: Client,
     resumed: Option<Resumed>,
     asked: String,
+    approval: Option<Approval>,
     // INVARIANT: made only by `Recorder::record`
     _by_record: (),
 }
@@ -63,6 +67,11 @@ impl Recorded {
         &self.asked
     }
 
+    /// The yes it was given, where it needed one.
+    pub fn approval(&self) -> Option<&Approval> {
+        self.approval.as_ref()
+    }
+
     /// The gate that decided this call, for tools that explain it.
     pub fn gate(&self) -> &Gate {
         &self.gate
@@ -90,9 +99,33 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn record(&self, guarded: Guarded) -> Recorded {
+    /// Puts the intent of a call with an effect on record, for good, before it can run.
+    pub(crate) async fn record(
+        &self,
+        books: Option<&Books>,
+        house: &House,
+        guarded: Guarded,
+        taken: Option<Taken>,
+        call: &Arc<str>,
+    ) -> Result<Recorded, Box<Outcome>> {
+        let approval = taken.as_ref().map(|taken| taken.approval().clone());
+        if let Some(books) = books
+            && ran_as(&guarded.decided.tool) == Ran::Write
+        {
+            let (tool, caller) = (&guarded.decided.tool, &guarded.decided.caller);
+            let noted = Noted::of(house, caller, call, (Some(tool), tool.name.as_str()), Some(&guarded.arguments));
+            let noted = noted.approved(approval.as_ref().map(|approval| approval.id.as_str().into()));
+            if let Err(fault) = noted.intent(books).await {
+                if let Some(taken) = taken {
+                    // nothing ran, so that nothing is used up
+                    let _ = books.store.approvals().give_back(taken).await;
+                }
+                return Err(Box::new(Outcome::Unrecorded { message: fault.to_string() }));
+            }
+        }
         let Guarded { decided, arguments, .. } = guarded;
-        Recorded {
+        Ok(Recorded {
+            approval,
             caller: decided.caller,
             gate: Arc::clone(decided.house.gate()),
             view: decided.view,
@@ -103,7 +136,7 @@ impl Recorder {
             resumed: decided.resumed,
             asked: decided.asked,
             _by_record: (),
-        }
+        })
     }
 
     pub(crate) fn answered(&self, tool: &Tool, caller: &Caller, took: Duration) {

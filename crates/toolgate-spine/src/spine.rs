@@ -7,13 +7,17 @@ use std::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Tool, tool::Effect};
 
 use crate::{
-    Call, Decided, House, InputRequired, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch,
+    Books, Call, Decided, House, InputRequired, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource,
+    Watch,
+    books::{call_id, now},
+    noting::{Ending, Noted, Ran},
 };
 
 /// Runs calls along the one path and holds the house they run in.
@@ -23,6 +27,8 @@ pub struct Spine {
     recorder: Recorder,
     /// Calls with an effect: they finish even if whoever asked has gone.
     running: TaskTracker,
+    /// `None` only where nothing is to outlive the process: embedded in tests.
+    pub(crate) books: Option<Books>,
     /// False while sources that have just been started have not said yet what they offer.
     settled: watch::Sender<bool>,
 }
@@ -36,35 +42,21 @@ pub enum Outcome {
     /// The tool's own answer, or a preview.
     Answered(Bytes),
     /// A rule said no, and the caller may know it.
-    Denied {
-        tool: Arc<Tool>,
-        denial: Denial,
-        needs_identity: bool,
-        missing_scopes: Vec<String>,
-    },
+    Denied { tool: Arc<Tool>, denial: Denial, needs_identity: bool, missing_scopes: Vec<String> },
     NeedsApproval {
         tool: Arc<Tool>,
         denial: Denial,
+        /// What a person can answer; absent where nothing keeps approvals.
+        approval: Option<String>,
     },
     /// A guard said no: arguments or limits.
-    Refused {
-        tool: Arc<Tool>,
-        code: &'static str,
-        message: String,
-        answer: ToolAnswer,
-    },
+    Refused { tool: Arc<Tool>, code: &'static str, message: String, answer: ToolAnswer },
     /// Unknown or hidden: one branch.
     Unknown,
     /// A bound argument whose fact the caller lacks.
-    Unbound {
-        tool: Arc<Tool>,
-        argument: String,
-    },
+    Unbound { tool: Arc<Tool>, argument: String },
     /// The source could not answer.
-    Unavailable {
-        tool: Arc<Tool>,
-        message: String,
-    },
+    Unavailable { tool: Arc<Tool>, message: String },
     /// The source answered with an error of the protocol.
     Rejected {
         tool: Arc<Tool>,
@@ -73,14 +65,27 @@ pub enum Outcome {
         /// JSON text.
         data: Option<String>,
     },
+    /// The ledger can't take it, so nothing was done, or what was done is not on record.
+    Unrecorded { message: String },
     /// The client must answer something first, and then call again.
-    InputRequired {
-        tool: Arc<Tool>,
-        input: InputRequired,
-    },
+    InputRequired { tool: Arc<Tool>, input: InputRequired },
 }
 
 impl Outcome {
+    /// The tool it is about, where one was found.
+    pub(crate) fn tool(&self) -> Option<&Arc<Tool>> {
+        match self {
+            Self::Denied { tool, .. }
+            | Self::NeedsApproval { tool, .. }
+            | Self::Refused { tool, .. }
+            | Self::Unbound { tool, .. }
+            | Self::Unavailable { tool, .. }
+            | Self::Rejected { tool, .. }
+            | Self::InputRequired { tool, .. } => Some(tool),
+            Self::Answered(_) | Self::Unknown | Self::Unrecorded { .. } => None,
+        }
+    }
+
     pub(crate) fn denied(tool: Arc<Tool>, denial: Denial, caller: &Caller) -> Self {
         let missing_scopes = match denial.code.as_str() {
             // all that the tool needs at once, so that one more sign-in suffices
@@ -93,15 +98,30 @@ impl Outcome {
 }
 
 impl Spine {
+    /// Without books: what happens is counted and logged, and forgotten with the process.
     pub fn new(house: House) -> Arc<Self> {
+        Self::with(house, None)
+    }
+
+    /// Nothing runs that is not in these books first.
+    pub fn with_books(house: House, books: Books) -> Arc<Self> {
+        Self::with(house, Some(books))
+    }
+
+    fn with(house: House, books: Option<Books>) -> Arc<Self> {
         let (revisions, _) = watch::channel(house.gate.revision());
         Arc::new(Self {
             house: ArcSwap::from_pointee(house),
             revisions,
             recorder: Recorder::default(),
             running: TaskTracker::new(),
+            books,
             settled: watch::Sender::new(true),
         })
+    }
+
+    pub(crate) fn house(&self) -> Arc<House> {
+        self.house.load_full()
     }
 
     pub fn gate(&self) -> Arc<Gate> {
@@ -133,6 +153,10 @@ impl Spine {
         }
     }
 
+    pub fn books(&self) -> Option<&Books> {
+        self.books.as_ref()
+    }
+
     pub fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -140,6 +164,25 @@ impl Spine {
     /// A rule's no as a result that a model reads.
     pub fn denied(&self, tool: &Tool, denial: &Denial) -> Bytes {
         self.house.load().failure(tool, denial, &denial.message).into_bytes()
+    }
+
+    /// The same for a call that waits for a person: with the approval's name and how to go on.
+    pub fn needs_approval(&self, tool: &Tool, denial: &Denial, approval: Option<&str>) -> Bytes {
+        #[derive(Serialize)]
+        struct Needs<'a> {
+            #[serde(flatten)]
+            denial: &'a Denial,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            approval: Option<&'a str>,
+        }
+        let text = match approval {
+            None => denial.message.clone(),
+            Some(id) => format!(
+                "{} Approval {id} is asked for; call again with the same arguments once it is granted.",
+                denial.message
+            ),
+        };
+        self.house.load().failure(tool, &Needs { denial, approval }, &text).into_bytes()
     }
 
     /// Waits until no call with an effect is under way.
@@ -160,7 +203,7 @@ impl Spine {
             Outcome::Denied { tool, denial, .. } => {
                 self.recorder.turned_away(Some(tool), caller, "denied", &denial.rule)
             }
-            Outcome::NeedsApproval { tool, denial } => {
+            Outcome::NeedsApproval { tool, denial, .. } => {
                 self.recorder.turned_away(Some(tool), caller, "needs_approval", &denial.rule);
             }
             Outcome::Refused { tool, code, .. } => self.recorder.turned_away(Some(tool), caller, "refused", code),
@@ -168,56 +211,111 @@ impl Spine {
             Outcome::Unbound { tool, argument } => self.recorder.turned_away(Some(tool), caller, "unbound", argument),
             Outcome::Unavailable { tool, .. } => self.recorder.turned_away(Some(tool), caller, "unavailable", ""),
             Outcome::Rejected { tool, .. } => self.recorder.turned_away(Some(tool), caller, "rejected", ""),
+            Outcome::Unrecorded { .. } => self.recorder.turned_away(None, caller, "unrecorded", ""),
         }
     }
 
     async fn walk(&self, caller: &Arc<Caller>, call: Call<'_>) -> Outcome {
         let started = Instant::now();
-        let admitted = match self.admit(caller, &call) {
+        let house = self.house.load_full();
+        let id = call_id(now());
+        let mut about = About { call: Arc::clone(&id), tool: None };
+        let admitted = match self.admit(&house, caller, &call, &mut about).await {
             Ok(admitted) => admitted,
-            Err(outcome) => return *outcome,
-        };
-        let (house, tool) = (admitted.house, admitted.tool);
-        let recorded = match admitted.then {
-            Then::Run(recorded) => recorded,
-            Then::Preview(previewed) => {
-                let outcome = preview(&house, &tool, &*admitted.source, &previewed).await;
-                self.recorder.answered(&tool, caller, started.elapsed());
-                return outcome;
+            Err(outcome) => {
+                let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments);
+                return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
             }
         };
-        let timeout = house.timeout(&tool);
-        let result = call.client.within(timeout, self.run(admitted.source, recorded)).await;
-        drop(admitted.slot);
-        let outcome = house.conclude(&tool, result, timeout);
+        let tool = admitted.tool;
+        let (noted, ran, outcome, undo) = match admitted.then {
+            Then::Preview(previewed) => {
+                let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
+                let outcome = preview(&house, &tool, &*admitted.source, &previewed).await;
+                self.recorder.answered(&tool, caller, started.elapsed());
+                return self.on_record(&house, noted, outcome, (Ran::No, true), started).await;
+            }
+            Then::Run(recorded) => {
+                let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(recorded.arguments()));
+                let noted = noted.approved(recorded.approval().map(|approval| approval.id.as_str().into()));
+                let approval = recorded.approval().cloned();
+                let timeout = house.timeout(&tool);
+                let result = call.client.within(timeout, self.run(admitted.source, recorded)).await;
+                drop(admitted.slot);
+                let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
+                let outcome = house.conclude(&tool, result, timeout);
+                (noted, ran_as(&tool), outcome, (undo.unwrap_or_default(), approval))
+            }
+        };
         if matches!(outcome, Outcome::Answered(_)) {
             self.recorder.answered(&tool, caller, started.elapsed());
         }
-        outcome
+        let outcome = self.with_receipt(&house, caller, &tool, (&id, noted.input()), outcome, undo).await;
+        self.on_record(&house, noted, outcome, (ran, false), started).await
     }
 
-    /// Everything before the run: decide, guard, record.
-    fn admit(&self, caller: &Arc<Caller>, call: &Call<'_>) -> Result<Admitted, Box<Outcome>> {
-        let house = self.house.load_full();
-        let guarded = Decided::decide(&house, caller, call)?.guard(call.arguments)?;
+    /// Puts the ending on record before anybody hears of it.
+    pub(crate) async fn on_record(
+        &self,
+        house: &House,
+        noted: Noted,
+        outcome: Outcome,
+        (ran, previewed): (Ran, bool),
+        started: Instant,
+    ) -> Outcome {
+        let Some(books) = &self.books else { return outcome };
+        let tool = noted.tool().cloned();
+        let ending = Ending::of(house, tool.as_ref(), &outcome, previewed);
+        match noted.ended(books, ending, ran, started.elapsed()).await {
+            Ok(()) => outcome,
+            Err(fault) if ran == Ran::Write => Outcome::Unrecorded {
+                message: format!(
+                    "the call ran, and what came of it can't be recorded ({fault}); look before calling again"
+                ),
+            },
+            Err(fault) => Outcome::Unrecorded { message: fault.to_string() },
+        }
+    }
+
+    /// Everything before the run: decide, guard, have it approved, record.
+    async fn admit(
+        &self,
+        house: &Arc<House>,
+        caller: &Arc<Caller>,
+        call: &Call<'_>,
+        about: &mut About,
+    ) -> Result<Admitted, Box<Outcome>> {
+        let decided = match Decided::decide(house, caller, call) {
+            Ok(decided) => decided,
+            Err(outcome) => {
+                about.tool = outcome.tool().cloned();
+                return Err(outcome);
+            }
+        };
+        about.tool = Some(Arc::clone(&decided.tool));
+        let guarded = decided.guard(call.arguments)?;
         let tool = Arc::clone(&guarded.decided.tool);
         let Some(source) = house.sources.get(&tool.source).cloned() else {
             let message = format!("nothing runs the tools of '{}'", tool.source);
             return Err(Box::new(Outcome::Unavailable { message, tool }));
         };
         if guarded.decided.dry_run {
-            return Ok(Admitted { house, tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
+            return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
         let slot = house.slot(&tool)?;
-        Ok(Admitted { house, tool, source, slot, then: Then::Run(self.recorder.record(guarded)) })
+        let taken = self.approved(&guarded, call.wait).await?;
+        let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, taken, &about.call).await?);
+        Ok(Admitted { tool, source, slot, then })
     }
 
     /// Completes an argument of a prompt or of a template: who may not use it learns nothing from it either.
     pub async fn complete(&self, caller: &Arc<Caller>, call: Call<'_>, params: &RawValue) -> Outcome {
         let client = call.client.clone();
-        let outcome = match self.admit(caller, &call) {
+        let house = self.house.load_full();
+        let mut about = About { call: call_id(now()), tool: None };
+        let outcome = match self.admit(&house, caller, &call, &mut about).await {
             Err(outcome) => *outcome,
-            Ok(Admitted { house, tool, source, then: Then::Run(recorded), slot: _slot }) => {
+            Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
                 let timeout = house.timeout(&tool);
                 let result = client.within(timeout, source.complete(recorded, params)).await;
                 house.conclude(&tool, result, timeout)
@@ -232,9 +330,11 @@ impl Spine {
 
     /// Watches a resource for a caller who may read it.
     pub async fn watch(&self, caller: &Arc<Caller>, call: Call<'_>) -> Result<Watch, Outcome> {
-        let outcome = match self.admit(caller, &call) {
+        let house = self.house.load_full();
+        let mut about = About { call: call_id(now()), tool: None };
+        let outcome = match self.admit(&house, caller, &call, &mut about).await {
             Err(outcome) => *outcome,
-            Ok(Admitted { house, tool, source, then: Then::Run(recorded), slot: _slot }) => {
+            Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
                 let timeout = house.timeout(&tool);
                 match tokio::time::timeout(timeout, source.watch(recorded)).await {
                     Ok(Ok(watch)) => return Ok(watch),
@@ -278,11 +378,23 @@ async fn preview(house: &House, tool: &Arc<Tool>, source: &dyn ToolSource, previ
 
 /// A call that may run.
 struct Admitted {
-    house: Arc<House>,
     tool: Arc<Tool>,
     source: Arc<dyn ToolSource>,
     slot: Option<OwnedSemaphorePermit>,
     then: Then,
+}
+
+/// What is known of a call as it goes along.
+struct About {
+    call: Arc<str>,
+    tool: Option<Arc<Tool>>,
+}
+
+pub(crate) fn ran_as(tool: &Tool) -> Ran {
+    match tool.facts.effect {
+        Effect::Read => Ran::Read,
+        Effect::Write | Effect::Log => Ran::Write,
+    }
 }
 
 enum Then {

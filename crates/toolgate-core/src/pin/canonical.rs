@@ -18,6 +18,12 @@ pub struct Canonical(String);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
+impl From<Digest> for [u8; 32] {
+    fn from(digest: Digest) -> Self {
+        digest.0
+    }
+}
+
 /// Why a definition has no canonical text. It can't be pinned, and so is never offered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {

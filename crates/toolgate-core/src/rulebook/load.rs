@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use aws_lc_rs::digest;
 use cedar_policy::{ActionConstraint, Effect, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 
 use super::{
@@ -106,7 +107,15 @@ impl Rulebook {
             policies.push((index.to_string(), text));
             rules.push(rule);
         }
+        let mut hash = digest::Context::new(&digest::SHA256);
+        for text in policies.iter().map(|(_, text)| text).chain(&setting.plans) {
+            hash.update(&(text.len() as u64).to_be_bytes());
+            hash.update(text.as_bytes());
+        }
+        let mut digest = [0; 32];
+        digest.copy_from_slice(hash.finish().as_ref());
         Ok(Self {
+            digest,
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             rules,
             policies,

@@ -104,6 +104,8 @@ pub struct Rulebook {
     reads_tool_name: bool,
     reads_identity: bool,
     plans: Vec<String>,
+    /// Of every rule's text, in the order they are asked, and of the plans.
+    digest: [u8; 32],
     sign_in: Texts,
     asked: AtomicU64,
 }
@@ -137,6 +139,11 @@ impl Rulebook {
     /// Rules over arguments exist for this tool.
     pub fn reads_arguments_of(&self, tool: &str) -> bool {
         self.arguments.contains_key(tool)
+    }
+
+    /// The same rules have the same digest, in whatever process.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
     }
 
     /// The rank of a plan. Unknown or absent: the lowest.

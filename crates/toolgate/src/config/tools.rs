@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use toolgate_core::{
     Facts,
     caller::BadFact,
+    redact::Pointer,
     rulebook::DeclaredType,
     tool::{Example, Limits},
 };
@@ -50,6 +51,10 @@ pub struct ToolConfig {
     /// Types for arguments that rules read and whose schema has no single type: boolean, integer, decimal, string.
     pub arguments: BTreeMap<String, String>,
     pub limits: Option<ToolLimits>,
+    /// JSON pointers into arguments and results whose values are never recorded or shown: ["/card/number"]; * is any item.
+    pub redact: Option<BTreeSet<String>>,
+    /// Whoever approves a call must be someone else than who asked.
+    pub four_eyes: Option<bool>,
     /// Arguments of an example call, for help.
     pub example: Option<serde_json::Value>,
 }
@@ -80,6 +85,15 @@ impl ToolConfig {
         set(&self.help_names, &mut facts.help_names);
         set(&self.oauth_scopes, &mut facts.oauth_scopes);
         set(&self.requires_flow, &mut facts.requires_flow);
+        set(&self.four_eyes, &mut facts.four_eyes);
+        if let Some(pointers) = &self.redact {
+            for pointer in pointers {
+                pointer
+                    .parse::<Pointer>()
+                    .map_err(|_| BadFact::new("redact", pointer, "a JSON pointer like /card/number"))?;
+            }
+            facts.redact.clone_from(pointers);
+        }
         if let Some(words) = &self.runtimes {
             facts.runtimes = words.iter().map(|word| word.parse()).collect::<Result<_, _>>()?;
         }

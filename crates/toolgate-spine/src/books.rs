@@ -1,0 +1,97 @@
+//! What outlives a call: the ledger, and what people say about calls.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use aws_lc_rs::rand;
+use serde_json::value::{RawValue, to_raw_value};
+use toolgate_core::Caller;
+use toolgate_store::{
+    Scope, Store, StoreError,
+    ledger::{Ledger, LedgerSettings},
+};
+
+/// The ledger and the store, open. Clones share them.
+#[derive(Clone)]
+pub struct Books {
+    pub(crate) store: Store,
+    pub(crate) ledger: Ledger,
+    pub(crate) settings: BookSettings,
+    /// Tells redacted values apart for approvers.
+    pub(crate) redaction_key: Arc<[u8]>,
+}
+
+#[derive(Debug, Clone)]
+pub struct BookSettings {
+    /// How long an approval may be answered, and used once it is granted.
+    pub approval_ttl: Duration,
+    /// Callers whose own client may be asked for an approval: principals, or `*` for all.
+    pub ask_clients_of: Vec<String>,
+    /// SQLite: the largest the ledger may grow.
+    pub ledger_bytes: Option<u64>,
+}
+
+impl Default for BookSettings {
+    fn default() -> Self {
+        Self { approval_ttl: Duration::from_secs(60 * 60), ask_clients_of: Vec::new(), ledger_bytes: None }
+    }
+}
+
+impl Books {
+    pub async fn open(store: Store, settings: BookSettings) -> Result<Self, StoreError> {
+        let ledger = store.ledger(LedgerSettings { max_bytes: settings.ledger_bytes }).await?;
+        let mut fresh = vec![0; 32];
+        // without randomness there is no key, and then every redacted value looks the same
+        if rand::fill(&mut fresh).is_err() {
+            fresh.clear();
+        }
+        let redaction_key = store.secrets().get_or_create("redaction-key", move || fresh).await?.into();
+        Ok(Self { store, ledger, settings, redaction_key })
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn may_ask_client_of(&self, principal: &str) -> bool {
+        self.settings.ask_clients_of.iter().any(|known| known == "*" || known == principal)
+    }
+}
+
+/// What a caller owns in the books.
+pub(crate) fn scope_of(caller: &Caller) -> Scope {
+    Scope::principal(caller.tenant.as_ref().map(|tenant| tenant.id.as_str()), &caller.principal())
+}
+
+/// Who acts, for people who look at it later. Switches of the tenant are not who it is.
+pub(crate) fn actor(caller: &Caller) -> Box<RawValue> {
+    let mut who = caller.clone();
+    if let Some(tenant) = &mut who.tenant {
+        tenant.overrides = Arc::default();
+    }
+    if let Some(flow) = &mut who.flow {
+        flow.allowlist = None;
+    }
+    to_raw_value(&who).unwrap_or_default()
+}
+
+/// Unix milliseconds.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A name of a call that sorts by time.
+pub(crate) fn call_id(now: i64) -> Arc<str> {
+    let mut random = [0; 10];
+    // a name that is not random is still one: the time and the place in the ledger tell calls apart
+    let _ = rand::fill(&mut random);
+    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("call_{now:012x}{random}").into()
+}

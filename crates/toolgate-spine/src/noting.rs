@@ -1,0 +1,166 @@
+//! What the ledger is told of a call: redacted first, the same for every ending.
+
+use std::{sync::Arc, time::Duration};
+
+use aws_lc_rs::digest;
+use serde_json::value::RawValue;
+use toolgate_core::{Caller, Tool, redact::cut};
+use toolgate_store::ledger::{Durability, Entry, Kind, LedgerUnavailable, Outcome as Word, ResultNote};
+
+use crate::{
+    Books, House, Outcome,
+    books::{actor, now},
+};
+
+/// Longest input that is kept whole.
+const INPUT: usize = 8 << 10;
+const SUMMARY: usize = 300;
+/// A name that leads to no tool is the caller's own text.
+const UNKNOWN_NAME: usize = 128;
+
+/// One call as the ledger sees it, before anything has come of it.
+pub(crate) struct Noted {
+    entry: Entry,
+    tool: Option<Arc<Tool>>,
+    undoes: bool,
+}
+
+impl Noted {
+    pub(crate) fn of(
+        house: &House,
+        caller: &Caller,
+        call: &Arc<str>,
+        (tool, name): (Option<&Arc<Tool>>, &str),
+        arguments: Option<&RawValue>,
+    ) -> Self {
+        let redactor = tool.and_then(|tool| house.guard(tool)).map(|guard| &guard.redactor);
+        let input = arguments.map(|arguments| match redactor {
+            Some(redactor) => redactor.json(arguments.get()),
+            None => house.plain.json(arguments.get()),
+        });
+        let named = |tool: &Arc<Tool>| -> Arc<str> { tool.name.as_str().into() };
+        let shortened = || -> Arc<str> { name.chars().take(UNKNOWN_NAME).collect::<String>().into() };
+        Self {
+            tool: tool.cloned(),
+            undoes: false,
+            entry: Entry {
+                kind: Kind::Decision,
+                time: now(),
+                call: Arc::clone(call),
+                tool: tool.map_or_else(shortened, named),
+                source: tool.map_or_else(|| "".into(), |tool| Arc::clone(&tool.source)),
+                principal: caller.principal().into(),
+                tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str().into()),
+                flow: caller.flow.as_ref().map(|flow| flow.id.as_str().into()),
+                outcome: Word::Allowed,
+                actor: actor(caller).into(),
+                input: input.and_then(|input| RawValue::from_string(cut(input, INPUT)).ok()),
+                approval: None,
+                rule: None,
+                code: None,
+                result: None,
+                revision: Arc::clone(&house.rules),
+                duration_us: None,
+            },
+        }
+    }
+
+    pub(crate) fn approved(mut self, approval: Option<Arc<str>>) -> Self {
+        self.entry.approval = approval;
+        self
+    }
+
+    pub(crate) fn tool(&self) -> Option<&Arc<Tool>> {
+        self.tool.as_ref()
+    }
+
+    /// The taking back of what this receipt stands for.
+    pub(crate) fn undoing(mut self, receipt: &str) -> Self {
+        self.entry.input = RawValue::from_string(serde_json::json!({ "undo": receipt }).to_string()).ok();
+        self.undoes = true;
+        self
+    }
+
+    pub(crate) fn input(&self) -> &str {
+        self.entry.input.as_deref().map_or("{}", RawValue::get)
+    }
+
+    /// About to run.
+    pub(crate) async fn intent(&self, books: &Books) -> Result<(), LedgerUnavailable> {
+        let entry = Entry { kind: Kind::Intent, time: now(), ..self.entry.clone() };
+        books.ledger.append(entry, Durability::Durable).await.map(drop)
+    }
+
+    /// How it ended. `ran` says whether there is an intent that this ends.
+    pub(crate) async fn ended(
+        self,
+        books: &Books,
+        ending: Ending,
+        ran: Ran,
+        took: Duration,
+    ) -> Result<(), LedgerUnavailable> {
+        let (kind, durability) = match ran {
+            Ran::No => (Kind::Decision, Durability::Ordered),
+            Ran::Read => (Kind::Read, Durability::Ordered),
+            Ran::Write => (Kind::Outcome, Durability::Durable),
+        };
+        let Ending { word, rule, code, result } = ending;
+        let word = if self.undoes && word == Word::Answered { Word::Undone } else { word };
+        let duration_us = (ran != Ran::No).then(|| u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        let input = self.entry.input.filter(|_| ran != Ran::Write);
+        let entry = Entry { kind, time: now(), outcome: word, rule, code, result, duration_us, input, ..self.entry };
+        books.ledger.append(entry, durability).await.map(drop)
+    }
+}
+
+/// Whether a call got past the gate, and what kind it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ran {
+    No,
+    Read,
+    Write,
+}
+
+/// The ledger's words for an outcome.
+pub(crate) struct Ending {
+    pub(crate) word: Word,
+    pub(crate) rule: Option<Arc<str>>,
+    pub(crate) code: Option<Arc<str>>,
+    pub(crate) result: Option<ResultNote>,
+}
+
+impl Ending {
+    pub(crate) fn of(house: &House, tool: Option<&Arc<Tool>>, outcome: &Outcome, previewed: bool) -> Self {
+        let plain = |word: Word, code: Option<&str>| Self { word, rule: None, code: code.map(Arc::from), result: None };
+        match outcome {
+            Outcome::Answered(result) => {
+                let word = if previewed { Word::Previewed } else { Word::Answered };
+                Self { result: Some(noted(house, tool, result)), ..plain(word, None) }
+            }
+            Outcome::Denied { denial, .. } => {
+                Self { rule: Some(denial.rule.as_str().into()), ..plain(Word::Denied, Some(&denial.code)) }
+            }
+            Outcome::NeedsApproval { denial, .. } => {
+                Self { rule: Some(denial.rule.as_str().into()), ..plain(Word::NeedsApproval, Some(&denial.code)) }
+            }
+            Outcome::Refused { code, .. } => plain(Word::Refused, Some(code)),
+            Outcome::Unknown => plain(Word::Refused, Some("unknown_tool")),
+            Outcome::Unbound { .. } => plain(Word::Refused, Some("unbound_argument")),
+            Outcome::InputRequired { .. } => plain(Word::Refused, Some("input_required")),
+            Outcome::Rejected { code, .. } => plain(Word::Failed, Some(&code.to_string())),
+            Outcome::Unavailable { .. } => plain(Word::Failed, Some("unavailable")),
+            Outcome::Unrecorded { .. } => plain(Word::Failed, Some("unrecorded")),
+        }
+    }
+}
+
+pub(crate) fn noted(house: &House, tool: Option<&Arc<Tool>>, result: &[u8]) -> ResultNote {
+    let text = String::from_utf8_lossy(result);
+    let redacted = match tool.and_then(|tool| house.guard(tool)) {
+        Some(guard) => guard.redactor.json(&text),
+        None => house.plain.json(&text),
+    };
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest::digest(&digest::SHA256, redacted.as_bytes()).as_ref());
+    ResultNote { summary: redacted.chars().take(SUMMARY).collect(), digest: bytes }
+}

@@ -1,0 +1,121 @@
+//! Every write leaves a receipt: what was done, by whom, who allowed it, and how to take it back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use indexmap::IndexMap;
+use serde_json::value::{RawValue, to_raw_value};
+use toolgate_core::{Caller, Tool, tool::Effect};
+use toolgate_store::{Approval, NewReceipt, Receipt, StoreError, UndoKind, UndoRecord};
+
+use crate::{
+    Books, House, Outcome, Spine, Undo,
+    books::{actor, now},
+    noting::noted,
+};
+
+/// What a receipt is made from, beside the outcome.
+pub(crate) struct Done<'a> {
+    pub(crate) house: &'a House,
+    pub(crate) caller: &'a Caller,
+    pub(crate) tool: &'a Arc<Tool>,
+    pub(crate) call: &'a str,
+    /// Redacted.
+    pub(crate) input: &'a str,
+    pub(crate) undo: &'a Undo,
+    pub(crate) approval: Option<&'a Approval>,
+    pub(crate) undoes: Option<&'a str>,
+}
+
+impl Spine {
+    /// The outcome of a write, its receipt named in `_meta`.
+    pub(crate) async fn with_receipt(
+        &self,
+        house: &House,
+        caller: &Caller,
+        tool: &Arc<Tool>,
+        (call, input): (&str, &str),
+        outcome: Outcome,
+        (undo, approval): (Undo, Option<Approval>),
+    ) -> Outcome {
+        let Some(books) = self.books.as_ref().filter(|_| tool.facts.effect == Effect::Write) else { return outcome };
+        let done = Done { house, caller, tool, call, input, undo: &undo, approval: approval.as_ref(), undoes: None };
+        match outcome {
+            Outcome::Answered(result) if !is_error(&result) => match leave(books, &done, Some(&result)).await {
+                Ok(receipt) => Outcome::Answered(with_meta(&result, &receipt)),
+                Err(fault) => Outcome::Unrecorded {
+                    message: format!(
+                        "the call ran, and its receipt can't be kept ({fault}); look before calling again"
+                    ),
+                },
+            },
+            // nobody knows whether it took effect
+            Outcome::Refused { code: "timed_out", .. } | Outcome::Unavailable { .. } => {
+                let _ = leave(books, &done, None).await;
+                outcome
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+/// `None` where it is not known what came of the call.
+pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>) -> Result<Receipt, StoreError> {
+    let (kind, why, record) = match done.undo {
+        Undo::Native(record) => (UndoKind::Native, None, Some(UndoRecord::new(record.get().to_owned()))),
+        Undo::Impossible(why) => (UndoKind::Impossible, Some(why.clone()), None),
+        Undo::Unsaid => (UndoKind::Unknown, Some("the tool does not say how it is taken back".to_owned()), None),
+    };
+    let note = result.map(|result| noted(done.house, Some(done.tool), result));
+    books
+        .store
+        .receipts()
+        .add(NewReceipt {
+            call_id: done.call.to_owned(),
+            at: now(),
+            principal: done.caller.principal(),
+            actor: actor(done.caller).get().to_owned(),
+            tenant: done.caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
+            flow: done.caller.flow.as_ref().map(|flow| flow.id.clone()),
+            plan: None,
+            tool: done.tool.name.to_string(),
+            source: done.tool.source.to_string(),
+            input: done.input.to_owned(),
+            approval: done.approval.map(|approval| approval.id.clone()),
+            approved_by: done.approval.and_then(|approval| approval.answered_by.clone()),
+            result_digest: note.as_ref().map(|note| note.digest),
+            summary: note.map(|note| note.summary).unwrap_or_default(),
+            undo: toolgate_store::Undo { kind, why },
+            undo_record: record,
+            known: result.is_some(),
+            undoes: done.undoes.map(str::to_owned),
+        })
+        .await
+}
+
+type RawObject = IndexMap<String, Box<RawValue>>;
+
+/// A tool that failed did nothing that could be taken back.
+fn is_error(result: &Bytes) -> bool {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Result {
+        #[serde(default)]
+        is_error: bool,
+    }
+    serde_json::from_slice::<Result>(result).is_ok_and(|result| result.is_error)
+}
+
+pub(crate) fn with_meta(result: &Bytes, receipt: &Receipt) -> Bytes {
+    let named = || {
+        let mut members: RawObject = serde_json::from_slice(result).ok()?;
+        let mut meta: RawObject = match members.get("_meta") {
+            Some(meta) => serde_json::from_str(meta.get()).ok()?,
+            None => RawObject::new(),
+        };
+        meta.insert("toolgate/receipt".to_owned(), to_raw_value(&receipt.id).ok()?);
+        members.insert("_meta".to_owned(), to_raw_value(&meta).ok()?);
+        serde_json::to_vec(&members).ok()
+    };
+    named().map_or_else(|| result.clone(), Bytes::from)
+}

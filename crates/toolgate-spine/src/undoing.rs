@@ -1,0 +1,133 @@
+//! Taking back: an undo is a call like any other, decided, recorded and receipted; its yes is the one its call had.
+
+use std::{sync::Arc, time::Instant};
+
+use serde_json::value::RawValue;
+use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
+use toolgate_store::{Receipt, UndoFault, UndoRecord, Undoing};
+
+use crate::{
+    Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer,
+    books::{call_id, now, scope_of},
+    noting::{Noted, Ran},
+    receipts::{Done, leave, with_meta},
+};
+
+/// Why nothing was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UndoProblem {
+    #[error("{0}")]
+    Refused(String),
+    #[error("the gate does not let this caller take it back: {}", .0.message)]
+    Denied(Denial),
+    #[error("nothing was taken back, the world moved on: {0}")]
+    Conflict(String),
+    #[error("whether it was taken back is not known: {0}; look before trying again")]
+    Unknown(String),
+}
+
+impl Spine {
+    /// Takes back what a receipt stands for, and leaves a receipt of its own.
+    pub async fn undo(&self, caller: &Arc<Caller>, receipt: &str, lang: Lang) -> Result<ToolAnswer, UndoProblem> {
+        let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
+        let undoing = books.store.receipts().begin_undo(&scope_of(caller), receipt, now()).await;
+        let Undoing { receipt, record } = undoing.map_err(refused)?;
+        let started = Instant::now();
+        let house = self.house();
+        let record = record.as_ref().map_or("null", UndoRecord::as_str);
+        match self.take_back(books, &house, caller, &receipt, record, lang, started).await {
+            Ok(answer) => Ok(answer),
+            Err(problem) => {
+                let receipts = books.store.receipts();
+                let kept = match &problem {
+                    UndoProblem::Unknown(_) => receipts.undo_unknown(&receipt.id).await,
+                    _ => receipts.undo_failed(&receipt.id).await,
+                };
+                if let Err(fault) = kept {
+                    tracing::error!(receipt = receipt.id, %fault, "what became of an undo could not be kept");
+                }
+                Err(problem)
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one step of a path, and nothing else calls it")]
+    async fn take_back(
+        &self,
+        books: &Books,
+        house: &Arc<House>,
+        caller: &Arc<Caller>,
+        receipt: &Receipt,
+        record: &str,
+        lang: Lang,
+        started: Instant,
+    ) -> Result<ToolAnswer, UndoProblem> {
+        let gone = || UndoProblem::Refused(format!("tool '{}' is not here any more", receipt.tool));
+        let call = Call::of(Kind::Tool, &receipt.tool, None, lang);
+        let decided = match Decided::decide(house, caller, &call) {
+            Ok(decided) => decided,
+            Err(outcome) => return Err(turned_away(*outcome).unwrap_or_else(gone)),
+        };
+        let tool = Arc::clone(&decided.tool);
+        let source = house.sources.get(&tool.source).cloned().ok_or_else(gone)?;
+        let record = RawValue::from_string(record.to_owned()).map_err(|_| gone())?;
+        let id = call_id(now());
+        let noted = Noted::of(house, caller, &id, (Some(&tool), &receipt.tool), None).undoing(&receipt.id);
+        // the yes its call had covers this; a call that needed one had it
+        let guarded = Guarded::undoing(decided, record.clone());
+        let recorded = self.recorder().record(Some(books), house, guarded, None, &id).await;
+        let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
+        let timeout = house.timeout(&tool);
+        let result = Client::default().within(timeout, source.undo(recorded, &record)).await;
+        let (answer, problem) = match result {
+            Some(Ok(answer)) => (Some(answer), None),
+            Some(Err(SourceFault::Conflict(why))) => (None, Some(UndoProblem::Conflict(why))),
+            Some(Err(SourceFault::Rejected { message, .. })) => (None, Some(UndoProblem::Refused(message))),
+            Some(Err(fault)) => (None, Some(UndoProblem::Unknown(fault.to_string()))),
+            None => (None, Some(UndoProblem::Unknown(format!("no answer within {} ms", timeout.as_millis())))),
+        };
+        let outcome = match &answer {
+            Some(answer) => Outcome::Answered(answer.clone().into_bytes()),
+            None => Outcome::Unavailable { tool: Arc::clone(&tool), message: String::new() },
+        };
+        let outcome = self.on_record(house, noted, outcome, (Ran::Write, false), started).await;
+        if let Outcome::Unrecorded { message } = outcome {
+            return Err(UndoProblem::Unknown(message));
+        }
+        let Some(answer) = answer else { return Err(problem.unwrap_or_else(gone)) };
+        self.receipted(books, house, caller, &tool, (&id, receipt), answer).await
+    }
+
+    async fn receipted(
+        &self,
+        books: &Books,
+        house: &House,
+        caller: &Caller,
+        tool: &Arc<Tool>,
+        (call, undone): (&str, &Receipt),
+        answer: ToolAnswer,
+    ) -> Result<ToolAnswer, UndoProblem> {
+        let unknown = |fault: String| UndoProblem::Unknown(fault);
+        let undo = answer.undo().clone();
+        let bytes = answer.into_bytes();
+        let input = serde_json::json!({ "undo": undone.id }).to_string();
+        let done =
+            Done { house, caller, tool, call, input: &input, undo: &undo, approval: None, undoes: Some(&undone.id) };
+        let own = leave(books, &done, Some(&bytes)).await.map_err(|fault| unknown(fault.to_string()))?;
+        let finished = books.store.receipts().finish_undo(&undone.id, &own.id).await;
+        finished.map_err(|fault| unknown(fault.to_string()))?;
+        Ok(ToolAnswer::raw(with_meta(&bytes, &own)))
+    }
+}
+
+fn refused(fault: UndoFault) -> UndoProblem {
+    UndoProblem::Refused(fault.to_string())
+}
+
+fn turned_away(outcome: Outcome) -> Option<UndoProblem> {
+    match outcome {
+        Outcome::Denied { denial, .. } => Some(UndoProblem::Denied(denial)),
+        Outcome::Unrecorded { message } => Some(UndoProblem::Refused(message)),
+        _ => None,
+    }
+}
