@@ -3,6 +3,7 @@
 mod definitions;
 pub mod echo;
 pub mod gate;
+pub mod spine;
 pub mod todo;
 
 pub use definitions::{BadPack, offers};

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
-use toolgate_store::{Receipt, UndoFault, UndoRecord, Undoing};
+use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, UndoFault, UndoKind, UndoRecord, Undoing};
 
 use crate::{
     Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer,
@@ -47,6 +47,25 @@ impl Spine {
                     tracing::error!(receipt = receipt.id, %fault, "what became of an undo could not be kept");
                 }
                 Err(problem)
+            }
+        }
+    }
+
+    /// What a caller did in a flow and can take back, newest first.
+    pub async fn receipts_of_flow(&self, caller: &Caller, flow: &str) -> Result<Vec<String>, UndoProblem> {
+        let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
+        let filter =
+            ReceiptFilter { flow: Some(flow.to_owned()), state: Some(ReceiptState::Done), ..ReceiptFilter::default() };
+        let (mut found, mut paging) = (Vec::new(), Paging::default());
+        loop {
+            let page = books.store.receipts().list(&scope_of(caller), &filter, &paging).await;
+            let page = page.map_err(|fault| UndoProblem::Refused(fault.to_string()))?;
+            // an undo is not taken back with the rest: that would do it all again
+            let own = page.items.into_iter().filter(|receipt| receipt.undoes.is_none());
+            found.extend(own.filter(|receipt| receipt.undo.kind != UndoKind::Impossible).map(|receipt| receipt.id));
+            match page.next {
+                Some(mark) => paging.after = Some(mark),
+                None => return Ok(found),
             }
         }
     }

@@ -6,8 +6,8 @@ use toolgate_core::{
     Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
     tool::BadToolName,
 };
-use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, todo::TodoPack};
-use toolgate_spine::{House, HouseProblem, LimitDefaults, ToolOffer, ToolSource, check_tool};
+use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, spine::SpinePack, todo::TodoPack};
+use toolgate_spine::{House, HouseProblem, LimitDefaults, SpineDoor, ToolOffer, ToolSource, check_tool};
 use toolgate_store::Store;
 
 use crate::{
@@ -49,7 +49,7 @@ pub enum RaiseProblem {
 }
 
 /// Every pack there is.
-pub const PACKS: &[&str] = &["echo", "gate", "todo"];
+pub const PACKS: &[&str] = &["echo", "gate", "spine", "todo"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaiseProblem> {
@@ -101,13 +101,20 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
 }
 
 /// The gate and what runs behind it.
-pub fn house(config: &Config, store: &Store, lock: &Lock, upstreams: &Upstreams) -> Result<House, RaiseProblem> {
+pub fn house(
+    config: &Config,
+    store: &Store,
+    lock: &Lock,
+    upstreams: &Upstreams,
+    door: &Arc<SpineDoor>,
+) -> Result<House, RaiseProblem> {
     let gate = gate(config, &upstreams.pinned(config, lock))?;
     let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
     for (name, pack) in &config.packs {
         sources.push(match name.as_str() {
             "todo" => Arc::new(TodoPack::new(store.clone())?),
             "echo" => Arc::new(echo(pack)?),
+            "spine" => Arc::new(SpinePack::new(Arc::clone(door))?),
             _ => Arc::new(GatePack::new()?),
         });
     }
@@ -127,6 +134,7 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
     match name {
         "todo" => Ok(toolgate_packs::todo::offered()?),
         "gate" => Ok(GatePack::new()?.tools()),
+        "spine" => Ok(toolgate_packs::spine::offered()?),
         "echo" => Ok(echo(pack)?.tools()),
         _ => Err(RaiseProblem::UnknownPack {
             name: name.to_owned(),

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::watch;
 use toolgate_core::pin::Lock;
-use toolgate_spine::Spine;
+use toolgate_spine::{Spine, SpineDoor};
 use toolgate_store::Store;
 
 use super::newcomers::Newcomers;
@@ -33,6 +33,7 @@ pub struct Keeper {
     /// The files as they were before the first house was raised from them.
     pub loaded: Stamps,
     pub newcomers: Newcomers,
+    pub door: Arc<SpineDoor>,
 }
 
 impl Keeper {
@@ -143,7 +144,7 @@ impl Keeper {
                 );
             }
         }
-        self.spine.replace(raise::house(&self.ground.config, &self.store, &lock, &self.upstreams)?);
+        self.spine.replace(raise::house(&self.ground.config, &self.store, &lock, &self.upstreams, &self.door)?);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use toolgate_server::{
     metadata,
     session_store::StoredSessions,
 };
-use toolgate_spine::Spine;
+use toolgate_spine::{BookSettings, Books, Spine, SpineDoor};
 use toolgate_store::Store;
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
     CommandResult, Ending, Misuse,
     cli::Place,
     config::{self, Config},
-    ground::Ground,
+    ground::{Ground, duration},
     logging, raise,
     upstreams::Upstreams,
 };
@@ -63,9 +63,9 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     };
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
-    let Open { spine, store, upstreams, loaded, .. } = open;
-    let keeping =
-        Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers: Newcomers::of(accept_new, true) });
+    let Open { spine, store, upstreams, loaded, door, .. } = open;
+    let newcomers = Newcomers::of(accept_new, true);
+    let keeping = Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers, door });
     let shutdown = async {
         asked_to_stop().await;
         tracing::info!("stopping: calls under way may finish");
@@ -85,10 +85,10 @@ pub async fn stdio(place: &Place, token: Option<String>, accept_new: bool) -> Co
     let body_bytes = ground.config.limits.body_bytes;
     let grace = Duration::from_secs(ground.config.server.grace_seconds);
     let (spine, store) = (Arc::clone(&open.spine), open.store.clone());
-    let Open { wire, upstreams, loaded, .. } = open;
+    let Open { wire, upstreams, loaded, door, .. } = open;
     // standard input is the client's
     let newcomers = Newcomers::of(accept_new, false);
-    let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, newcomers };
+    let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, newcomers, door };
     let keeping = Keeping::start(keeper);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     toolgate_server::stdio::serve(&wire, token, input, output, body_bytes, grace).await?;
@@ -104,6 +104,7 @@ pub fn check(ground: &Ground) -> Result<(), Misuse> {
     logging::filter(&config.log)?;
     ground.algorithm()?;
     identity_config(config)?.check()?;
+    book_settings(config)?;
     let (_stop, stopped) = watch::channel(false);
     wire_config(config, "check", false, Vec::new(), stopped)?;
     let listen = &config.server.listen;
@@ -119,6 +120,7 @@ struct Open {
     store: Store,
     upstreams: Upstreams,
     loaded: Stamps,
+    door: Arc<SpineDoor>,
 }
 
 /// What keeps the house in step, until the last call has been answered: upstreams end after the calls they run.
@@ -147,7 +149,10 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let store = ground.store().await?;
     let mut upstreams = Upstreams::default();
     upstreams.follow(config).await?;
-    let spine = Spine::new(raise::house(config, &store, &ground.lock_file().read()?, &upstreams)?);
+    let door = Arc::<SpineDoor>::default();
+    let house = raise::house(config, &store, &ground.lock_file().read()?, &upstreams, &door)?;
+    let spine = Spine::with_books(house, Books::open(store.clone(), book_settings(config)?).await?);
+    door.open(&spine);
     spine.settle(upstreams.settled());
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
@@ -156,7 +161,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
     let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
     let wire = Wire::new(Arc::clone(&spine), Arc::clone(&identity) as Arc<dyn Identify>, memory, wire_config);
-    Ok(Open { wire, spine, identity, store, upstreams, loaded })
+    Ok(Open { wire, spine, identity, store, upstreams, loaded, door })
 }
 
 fn wire_config(
@@ -188,6 +193,14 @@ fn wire_config(
     wire.challenge_always = config.identity.challenge == config::Challenge::Always;
     wire.instructions.clone_from(&config.server.instructions);
     Ok(wire)
+}
+
+fn book_settings(config: &Config) -> Result<BookSettings, Misuse> {
+    Ok(BookSettings {
+        approval_ttl: duration(&config.approvals.ttl).map_err(|fault| format!("[approvals] ttl: {fault}"))?,
+        ask_clients_of: config.approvals.ask_clients_of.clone(),
+        ledger_bytes: config.ledger.max_bytes,
+    })
 }
 
 fn identity_config(config: &Config) -> Result<IdentityConfig, Misuse> {

@@ -30,6 +30,8 @@ pub struct Config {
     pub server: Server,
     pub limits: Limits,
     pub identity: Identity,
+    pub approvals: Approvals,
+    pub ledger: Ledger,
     /// The built-in tools to load. A file that names none loads none.
     pub packs: BTreeMap<String, Pack>,
     /// Facts about single tools, by name; they override the pack's.
@@ -56,6 +58,8 @@ impl Default for Config {
             server: Server::default(),
             limits: Limits::default(),
             identity: Identity::default(),
+            approvals: Approvals::default(),
+            ledger: Ledger::default(),
             packs: BTreeMap::new(),
             tools: BTreeMap::new(),
             prompts: BTreeMap::new(),
@@ -68,13 +72,40 @@ impl Default for Config {
 
 impl Config {
     pub fn without_file() -> Self {
-        Self { packs: ["gate", "todo"].map(|name| (name.to_owned(), Pack::default())).into(), ..Self::default() }
+        Self {
+            packs: ["gate", "spine", "todo"].map(|name| (name.to_owned(), Pack::default())).into(),
+            ..Self::default()
+        }
     }
 
     /// The JSON Schema of the file.
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Config).to_value()
     }
+}
+
+/// How a person's yes is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Approvals {
+    /// How long one may be answered, and used once it is granted: 90s, 15m, 1h, 7d.
+    pub ttl: String,
+    /// Callers whose own client may be asked, by its user: "user:alice", or "*" for all. Absent: nobody's.
+    pub ask_clients_of: Vec<String>,
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        Self { ttl: "1h".to_owned(), ask_clients_of: Vec::new() }
+    }
+}
+
+/// What is recorded of every call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ledger {
+    /// SQLite: the largest its file may grow. At the limit no call is let through. Absent: as far as the disk goes.
+    pub max_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

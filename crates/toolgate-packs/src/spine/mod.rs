@@ -1,0 +1,148 @@
+//! The spine's own tools: flows and taking back. They are doors to the path itself, so that nothing is done twice.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::json;
+use toolgate_core::{
+    Facts,
+    tool::{Effect, Example, WhenDenied},
+};
+use toolgate_spine::{Recorded, SourceFault, Spine, SpineDoor, ToolAnswer, ToolOffer, ToolSource};
+
+use crate::definitions::{BadPack, compact, offers};
+
+const DEFINITIONS: &str = include_str!("tools.json");
+const AN_HOUR: u64 = 3600;
+
+/// The pack's tools, without the spine they lead to.
+pub fn offered() -> Result<Vec<ToolOffer>, BadPack> {
+    offers("pack 'spine'", &compact(DEFINITIONS), facts)
+}
+
+pub struct SpinePack {
+    door: Arc<SpineDoor>,
+    offers: Vec<ToolOffer>,
+}
+
+impl SpinePack {
+    pub fn new(door: Arc<SpineDoor>) -> Result<Self, BadPack> {
+        Ok(Self { door, offers: offered()? })
+    }
+}
+
+/// What they do to the world is on record elsewhere: a flow in the store, an undo as a call of its own.
+fn facts(tool: &str) -> Facts {
+    let (example, description) = match tool {
+        "flow.open" => (
+            r#"{"name":"rename-docs","allowlist":["vault.search","vault.rename"]}"#,
+            "フローを開きます。フローは名前と、呼び出せるツールの一覧を持つ一連の呼び出しです。",
+        ),
+        "flow.close" => (r#"{"flow":"flow_…"}"#, "フローを閉じます。フロー内の承認も終了します。"),
+        _ => (r#"{"receipt":"rcpt_…"}"#, "以前の呼び出しの結果を取り消します。"),
+    };
+    Facts {
+        effect: Effect::Log,
+        when_denied: WhenDenied::Explained,
+        help_names: true,
+        group: Some("spine".to_owned()),
+        example: Some(Example(example.to_owned())),
+        descriptions: [("ja".to_owned(), description.to_owned())].into(),
+        ..Facts::default()
+    }
+}
+
+#[derive(Deserialize)]
+struct Opening {
+    name: String,
+    allowlist: Option<Vec<String>>,
+    ttl: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Closing {
+    flow: String,
+}
+
+#[derive(Deserialize)]
+struct Undoing {
+    receipt: Option<String>,
+    flow: Option<String>,
+}
+
+#[async_trait]
+impl ToolSource for SpinePack {
+    fn name(&self) -> &str {
+        "spine"
+    }
+
+    fn tools(&self) -> Vec<ToolOffer> {
+        self.offers.clone()
+    }
+
+    async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
+        let spine = self.door.spine().ok_or_else(|| SourceFault::unavailable("the spine is not up yet"))?;
+        let answer = match call.tool().own_name.as_str() {
+            "flow.open" => open(&spine, &call).await?,
+            "flow.close" => close(&spine, &call).await?,
+            _ => undo(&spine, &call).await?,
+        };
+        Ok(answer.never_undone("it is the way itself, not something done along it"))
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(call: &'a Recorded) -> Result<T, SourceFault> {
+    serde_json::from_str(call.arguments().get()).map_err(|fault| SourceFault::unavailable(fault.to_string()))
+}
+
+fn answer(value: &serde_json::Value, is_error: bool) -> Result<ToolAnswer, SourceFault> {
+    ToolAnswer::structured(value, is_error).map_err(|fault| SourceFault::unavailable(fault.to_string()))
+}
+
+fn failure(problem: impl std::fmt::Display) -> Result<ToolAnswer, SourceFault> {
+    let problem = problem.to_string();
+    Ok(ToolAnswer::failure(&json!({ "error": problem }), &problem))
+}
+
+async fn open(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
+    let Opening { name, allowlist, ttl } = read(call)?;
+    let ttl = Duration::from_secs(ttl.unwrap_or(AN_HOUR));
+    match spine.open_flow(call.caller(), &name, allowlist, ttl).await {
+        Ok(opened) => answer(&json!(opened), false),
+        Err(problem) => failure(problem),
+    }
+}
+
+async fn close(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
+    let Closing { flow } = read(call)?;
+    match spine.close_flow(call.caller(), &flow).await {
+        Ok(()) => answer(&json!({ "closed": true }), false),
+        Err(problem) => failure(problem),
+    }
+}
+
+async fn undo(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
+    let caller = Arc::new(call.caller().clone());
+    let receipts = match read(call)? {
+        Undoing { receipt: Some(receipt), .. } => vec![receipt],
+        Undoing { flow, .. } => match spine.receipts_of_flow(&caller, &flow.unwrap_or_default()).await {
+            Ok(receipts) if receipts.is_empty() => return failure("nothing of this flow can be taken back"),
+            Ok(receipts) => receipts,
+            Err(problem) => return failure(problem),
+        },
+    };
+    let (mut undone, mut failed) = (Vec::new(), Vec::new());
+    for receipt in receipts {
+        match spine.undo(&caller, &receipt, call.lang()).await {
+            Ok(_) => undone.push(receipt),
+            // what came before it may build on it, so that the rest stays
+            Err(problem) => {
+                failed.push(json!({ "receipt": receipt, "reason": problem.to_string() }));
+                break;
+            }
+        }
+    }
+    let is_error = !failed.is_empty();
+    answer(&json!({ "undone": undone, "failed": failed }), is_error)
+}
