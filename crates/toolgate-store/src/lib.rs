@@ -20,6 +20,7 @@ mod engine;
 mod error;
 mod flows;
 mod fresh;
+mod events;
 mod keys;
 pub mod ledger;
 mod location;
@@ -28,6 +29,7 @@ mod page;
 mod plans;
 mod postgres;
 mod receipts;
+mod query;
 mod secrets;
 mod sessions;
 mod sqlite;
@@ -35,6 +37,7 @@ mod statement;
 mod store;
 mod tasks;
 mod todo;
+mod vault;
 
 pub use approvals::{
     Answer, AnswerFault, Approval, ApprovalFilter, ApprovalState, Approvals, AskFault, Binding, NewApproval, Taken,
@@ -51,8 +54,11 @@ pub use receipts::{
     NewReceipt, Receipt, ReceiptFilter, ReceiptState, Receipts, Undo, UndoFault, UndoKind, UndoRecord, Undoing,
 };
 pub use scope::Scope;
+pub use events::{Event, Events};
+pub use query::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase};
 pub use secrets::Secrets;
 pub use sessions::{Session, Sessions};
 pub use store::Store;
 pub use tasks::{NewTask, Task, Tasks};
 pub use todo::{TodoRepository, TodoTask};
+pub use vault::{Hit, Passage, VaultItem, VaultRepository};

@@ -54,11 +54,13 @@ pub(crate) const POSTGRES_LEDGER: Line = line!(
 const SQLITE_STORE: &[Migration] = &[
     Migration { version: 1, name: "start", sql: include_str!("../migrations/sqlite/0001_start.sql") },
     Migration { version: 2, name: "spine", sql: include_str!("../migrations/sqlite/0002_spine.sql") },
+    Migration { version: 3, name: "vault", sql: include_str!("../migrations/sqlite/0003_vault.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
     Migration { version: 1, name: "start", sql: include_str!("../migrations/postgres/0001_start.sql") },
     Migration { version: 2, name: "spine", sql: include_str!("../migrations/postgres/0002_spine.sql") },
+    Migration { version: 3, name: "vault", sql: include_str!("../migrations/postgres/0003_vault.sql") },
 ];
 
 impl Migration {

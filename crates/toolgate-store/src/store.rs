@@ -7,8 +7,8 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, Change, Changes, Flows, Keys, Location, Plans, Receipts, Secrets, Sessions, StoreError, Tasks,
-    TodoRepository,
+    Approvals, Change, Changes, Events, Flows, Keys, Location, Plans, Receipts, Secrets, Sessions, StoreError, Tasks,
+    TodoRepository, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerSettings},
@@ -78,6 +78,16 @@ impl Store {
         rand::fill(&mut seed).map_err(|_| failed("the system has no random numbers"))?;
         let seed = self.secrets().get_or_create("ledger-key", || seed.to_vec()).await?;
         CheckpointKey::from_seed(&seed).map_err(|bad| failed(&bad.to_string()))
+    }
+
+    /// What is remembered of exactly one vault.
+    pub fn vault(&self, name: &str) -> Result<VaultRepository, StoreError> {
+        VaultRepository::new(self.engine.clone(), name)
+    }
+
+    /// What one principal noted.
+    pub fn events(&self, principal: &str) -> Events {
+        Events::new(self.engine.clone(), principal)
     }
 
     /// Changes committed from now on, by this process and, as far as the engine can tell, by

@@ -15,6 +15,8 @@ mod approvals_taken;
 mod changes;
 #[path = "contract/flows.rs"]
 mod flows;
+#[path = "contract/events.rs"]
+mod events;
 #[path = "contract/hostile.rs"]
 mod hostile;
 #[path = "contract/keys.rs"]
@@ -31,6 +33,8 @@ mod plan_steps;
 mod plans;
 #[path = "contract/receipts.rs"]
 mod receipts;
+#[path = "contract/query.rs"]
+mod query;
 #[path = "contract/secrets.rs"]
 mod secrets;
 #[path = "contract/sessions.rs"]
@@ -41,3 +45,5 @@ mod tasks;
 mod todo;
 #[path = "contract/undo.rs"]
 mod undo;
+#[path = "contract/vault.rs"]
+mod vault;

@@ -1,0 +1,104 @@
+//! PostgreSQL: the statement becomes a table within ours, in a transaction that only reads.
+//!
+//! Only SELECT, VALUES and WITH can stand where a table can, and the extended protocol takes one statement: PostgreSQL's
+//! own parser refuses the rest, whatever it is and whoever the role is.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Error, Executor, PgConnection, Row};
+use tokio::time::timeout;
+
+use super::{Gathered, QueryFault, QueryLimits, QueryRows};
+use crate::location::postgres_options;
+
+/// For the way there and back, beside the statement's own time.
+const AROUND: Duration = Duration::from_secs(5);
+
+pub(super) async fn query(
+    url: &str,
+    sql: &str,
+    parameters: &[Value],
+    limits: QueryLimits,
+) -> Result<QueryRows, QueryFault> {
+    let unavailable = |error: Error| QueryFault::Unavailable(error.to_string());
+    let options = postgres_options(url).map_err(|error| QueryFault::Unavailable(error.to_string()))?;
+    let options = options.application_name("toolgate").statement_cache_capacity(0).disable_statement_logging();
+    let connected = timeout(AROUND, options.connect()).await;
+    let mut connection = match connected {
+        Ok(connected) => connected.map_err(unavailable)?,
+        Err(_) => return Err(QueryFault::Unavailable(format!("no connection within {} s", AROUND.as_secs()))),
+    };
+    let answer = timeout(limits.time + AROUND, ask(&mut connection, sql, parameters, limits)).await;
+    // nothing was changed, so nothing is lost with the connection
+    drop(connection);
+    answer.unwrap_or(Err(QueryFault::TimedOut(limits.time)))
+}
+
+async fn ask(
+    connection: &mut PgConnection,
+    sql: &str,
+    parameters: &[Value],
+    limits: QueryLimits,
+) -> Result<QueryRows, QueryFault> {
+    let refused = |error: Error| refused(&error, limits.time);
+    let mut transaction = connection.begin_with("BEGIN TRANSACTION READ ONLY").await.map_err(refused)?;
+    let time = format!("SET LOCAL statement_timeout = {}", limits.time.as_millis().max(1));
+    transaction.execute(AssertSqlSafe(time)).await.map_err(refused)?;
+    // once something was read, not even a transaction's own command makes it write
+    transaction.execute("SELECT 1").await.map_err(refused)?;
+    // a line of its own for the bracket: the statement may end in a comment
+    let rows = limits.rows.saturating_add(1);
+    let wrapped = format!("SELECT CAST(row_to_json(asked) AS text) FROM (\n{}\n) asked LIMIT {rows}", without_end(sql));
+    let query = parameters.iter().fold(sqlx::query(AssertSqlSafe(wrapped)), |query, value| match value {
+        Value::Null => query.bind(None::<String>),
+        Value::Bool(truth) => query.bind(*truth),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => query.bind(whole),
+            None => query.bind(number.as_f64()),
+        },
+        other => query.bind(other.as_str().unwrap_or_default().to_owned()),
+    });
+    let found = query.persistent(false).fetch_all(&mut *transaction).await.map_err(refused)?;
+    let mut gathered = Gathered::new(limits);
+    for row in found {
+        let text: String = row.try_get(0).map_err(refused)?;
+        let object: Map<String, Value> =
+            serde_json::from_str(&text).map_err(|error| QueryFault::Invalid(error.to_string()))?;
+        if !gathered.add(object, text.len()) {
+            break;
+        }
+    }
+    transaction.rollback().await.map_err(refused)?;
+    Ok(gathered.done())
+}
+
+/// A semicolon at the end is a habit, not a second statement.
+fn without_end(sql: &str) -> &str {
+    let sql = sql.trim_end();
+    sql.strip_suffix(';').unwrap_or(sql)
+}
+
+fn refused(error: &Error, time: Duration) -> QueryFault {
+    let Error::Database(answer) = error else {
+        return match error {
+            Error::Io(_) | Error::Tls(_) | Error::Protocol(_) => QueryFault::Unavailable(error.to_string()),
+            other => QueryFault::Invalid(other.to_string()),
+        };
+    };
+    let message = answer.message().to_owned();
+    match answer.code().unwrap_or_default().as_ref() {
+        // cancelled, which is what a statement's time limit does
+        "57014" => QueryFault::TimedOut(time),
+        // read-only transaction, something that may not be where it stands, no right to it
+        "25006" | "0A000" | "42501" => QueryFault::NotAllowed(message),
+        // a syntax error is also what anything but a reading statement is here
+        "42601" => QueryFault::NotAllowed(message),
+        // more or fewer values than parameters
+        "08P01" => QueryFault::Invalid(message),
+        code if code.starts_with("08") || code.starts_with("53") || code.starts_with("57") => {
+            QueryFault::Unavailable(message)
+        }
+        _ => QueryFault::Invalid(message),
+    }
+}

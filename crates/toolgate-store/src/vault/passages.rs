@@ -1,0 +1,163 @@
+//! Passages: pieces of documents' text, ranked by the engine's own full-text search.
+//!
+//! The one place where the engines' statements differ: each has its own words for ranking. What is searched is the same,
+//! since terms are made by the caller: words of letters and digits, already folded.
+
+use super::{VaultRepository, items::DELETE_PASSAGES};
+use crate::{
+    StoreError,
+    engine::{Engine, Touched, Write},
+    error::Fault,
+    statement::{FromRow, Row, Statement, Value},
+};
+
+/// A piece of a document's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    pub text: String,
+    /// In the order of the text, repeated as often as they are there.
+    pub terms: Vec<String>,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    pub item: String,
+    /// Its place among the passages of the document, from zero.
+    pub place: i64,
+    pub text: String,
+    /// Larger is better; comparable within one answer only.
+    pub score: i64,
+}
+
+/// The most positions PostgreSQL keeps for a term, and the highest it can name.
+const LAST_POSITION: usize = 16_383;
+
+const INSERT_SQLITE: &str =
+    "INSERT INTO vault_passages (vault, item, place, text, terms) VALUES ($1, $2, $3, $4, $5) RETURNING item";
+const INSERT_POSTGRES: &str = "INSERT INTO vault_passages (vault, item, place, text, terms)
+    VALUES ($1, $2, $3, $4, CAST($5 AS tsvector)) RETURNING item";
+const READ: &str = "UPDATE vault_items SET stamp = $3, digest = $4 WHERE vault = $1 AND id = $2 RETURNING id";
+
+// a score is a whole number on both engines, so that nothing depends on how each writes fractions
+const FIND_SQLITE: &str = "SELECT found.item, found.place, found.text, CAST(-bm25(vault_terms) * 1000000000 AS INTEGER)
+    FROM vault_terms JOIN vault_passages found ON found.number = vault_terms.rowid
+    WHERE vault_terms MATCH $2 AND found.vault = $1
+    ORDER BY bm25(vault_terms), found.item, found.place LIMIT $3";
+const FIND_POSTGRES: &str = "SELECT item, place, text,
+        CAST(ts_rank(terms, CAST($2 AS tsquery), 1) * 1000000000 AS BIGINT) AS score
+    FROM vault_passages WHERE vault = $1 AND terms @@ CAST($2 AS tsquery)
+    ORDER BY score DESC, item, place LIMIT $3";
+
+const HOLDERS_SQLITE: &str = "SELECT DISTINCT found.item
+    FROM vault_terms JOIN vault_passages found ON found.number = vault_terms.rowid
+    WHERE vault_terms MATCH $2 AND found.vault = $1 ORDER BY found.item LIMIT $3";
+const HOLDERS_POSTGRES: &str = "SELECT DISTINCT item FROM vault_passages
+    WHERE vault = $1 AND terms @@ CAST($2 AS tsquery) ORDER BY item LIMIT $3";
+
+impl VaultRepository {
+    /// Replaces a document's passages, and notes what was read. Nothing is kept of a document that is not known.
+    pub async fn read_as(
+        &self,
+        item: &str,
+        stamp: &str,
+        digest: Option<&str>,
+        passages: &[Passage],
+    ) -> Result<(), StoreError> {
+        let insert = match &*self.engine {
+            Engine::Sqlite(_) => INSERT_SQLITE,
+            Engine::Postgres(_) => INSERT_POSTGRES,
+        };
+        let mut statements = vec![Statement::new(DELETE_PASSAGES, [self.vault(), Value::id(item)])];
+        for (place, passage) in (0..).zip(passages) {
+            let terms = match &*self.engine {
+                Engine::Sqlite(_) => passage.terms.join(" "),
+                Engine::Postgres(_) => vector(&passage.terms),
+            };
+            let values =
+                [self.vault(), Value::id(item), Value::int(place), Value::text(&passage.text), Value::text(&terms)];
+            statements.push(Statement::new(insert, values));
+        }
+        let values = [self.vault(), Value::id(item), Value::text(stamp), Value::maybe_text(digest)];
+        statements.push(Statement::new(READ, values));
+        self.engine.write::<Touched>("index a document", Write { statements, announce: None }).await.map(drop)
+    }
+
+    /// The best passages that hold any of these terms, best first.
+    pub async fn find(&self, terms: &[String], limit: i64) -> Result<Vec<Hit>, StoreError> {
+        let (sql, query) = match &*self.engine {
+            Engine::Sqlite(_) => (FIND_SQLITE, quoted(terms, '"', " OR ")),
+            Engine::Postgres(_) => (FIND_POSTGRES, quoted(terms, '\'', " | ")),
+        };
+        self.ask("search a vault", sql, query, limit).await
+    }
+
+    /// Documents with a passage that holds all of these terms, by id.
+    pub async fn holders(&self, terms: &[String], limit: i64) -> Result<Vec<String>, StoreError> {
+        let (sql, query) = match &*self.engine {
+            Engine::Sqlite(_) => (HOLDERS_SQLITE, quoted(terms, '"', " AND ")),
+            Engine::Postgres(_) => (HOLDERS_POSTGRES, quoted(terms, '\'', " & ")),
+        };
+        let holders: Vec<Holder> = self.ask("search a vault's documents", sql, query, limit).await?;
+        Ok(holders.into_iter().map(|Holder(item)| item).collect())
+    }
+
+    async fn ask<T: FromRow>(
+        &self,
+        operation: &'static str,
+        sql: &'static str,
+        query: String,
+        limit: i64,
+    ) -> Result<Vec<T>, StoreError> {
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.engine.read(operation, Statement::new(sql, [self.vault(), Value::text(&query), Value::int(limit)])).await
+    }
+}
+
+/// Letters and digits alone: what neither engine gives a meaning of its own.
+fn plain(term: &str) -> String {
+    term.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The terms as a query; the quotes keep `or` and `near` words.
+fn quoted(terms: &[String], quote: char, between: &str) -> String {
+    let quoted =
+        |term: &String| Some(plain(term)).filter(|term| !term.is_empty()).map(|term| format!("{quote}{term}{quote}"));
+    terms.iter().filter_map(quoted).collect::<Vec<_>>().join(between)
+}
+
+/// The terms with their positions, in PostgreSQL's own form.
+fn vector(terms: &[String]) -> String {
+    let placed = |(place, term): (usize, &String)| {
+        Some(plain(term)).filter(|term| !term.is_empty()).map(|term| format!("'{term}':{}", place.min(LAST_POSITION)))
+    };
+    (1..).zip(terms).filter_map(placed).collect::<Vec<_>>().join(" ")
+}
+
+struct Holder(String);
+
+impl FromRow for Holder {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        row.text().map(Holder)
+    }
+}
+
+impl FromRow for Hit {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        Ok(Hit { item: row.text()?, place: row.int()?, text: row.text()?, score: row.int()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_term_is_taken_for_the_language_of_an_engine() {
+        let terms = ["or".to_owned(), "a\"b".to_owned(), "'; --".to_owned(), "水".to_owned()];
+        assert_eq!(quoted(&terms, '"', " OR "), "\"or\" OR \"ab\" OR \"水\"");
+        assert_eq!(vector(&terms), "'or':1 'ab':2 '水':4");
+    }
+}
