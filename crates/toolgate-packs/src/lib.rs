@@ -5,5 +5,6 @@ pub mod echo;
 pub mod gate;
 pub mod spine;
 pub mod todo;
+pub mod vault;
 
 pub use definitions::{BadPack, offers};

@@ -1,0 +1,232 @@
+//! The live vault: folder, memory of it, and text, kept in step.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use toolgate_store::{StoreError, VaultItem, VaultRepository};
+
+use super::{
+    VaultConfig,
+    failure::Failure,
+    folder::{Folder, Seen, nanoseconds},
+    kinds,
+    scan::{Scanned, reconcile},
+    terms,
+    text::{Reader, Text, TextFault, TextLimits},
+    tree::{Node, Tree},
+};
+
+pub(super) struct Live {
+    pub(super) folder: Arc<Folder>,
+    pub(super) memory: VaultRepository,
+    reader: Reader,
+    limits: Limits,
+    known: tokio::sync::Mutex<Known>,
+    /// One call indexes at a time; the others wait for it and find its work done.
+    indexing: tokio::sync::Mutex<()>,
+    /// What this process read, by id: the stamp of a document when its text was read.
+    stamps: Mutex<HashMap<String, String>>,
+}
+
+#[derive(Debug, Clone)]
+struct Limits {
+    items: usize,
+    file_bytes: u64,
+    rescan: Duration,
+    indexing: Duration,
+}
+
+#[derive(Default)]
+struct Known {
+    seen: Vec<Seen>,
+    tree: Arc<Tree>,
+    at: Option<Instant>,
+}
+
+/// Others may store the same places at the same time: then what they stored is read, and it is looked again.
+const TRIES: usize = 4;
+
+/// A file that changed this recently may change again without its time showing it.
+const UNSETTLED: Duration = Duration::from_millis(100);
+
+impl Live {
+    pub(super) fn new(folder: Folder, memory: VaultRepository, config: &VaultConfig) -> Self {
+        Self {
+            folder: Arc::new(folder),
+            memory,
+            reader: Reader::new(TextLimits { bytes: config.max_text_bytes, time: config.text_time }),
+            limits: Limits {
+                items: config.max_items,
+                file_bytes: config.max_file_bytes,
+                rescan: config.rescan,
+                indexing: config.indexing_time,
+            },
+            known: tokio::sync::Mutex::default(),
+            indexing: tokio::sync::Mutex::default(),
+            stamps: Mutex::default(),
+        }
+    }
+
+    /// The vault as it is, or was a moment ago.
+    pub(super) async fn look(&self) -> Result<Arc<Tree>, Failure> {
+        let mut known = self.known.lock().await;
+        if known.at.is_none_or(|at| at.elapsed() >= self.limits.rescan) {
+            self.scan(&mut known).await?;
+        }
+        Ok(Arc::clone(&known.tree))
+    }
+
+    /// A turn to change the vault, which is looked at first. Nobody else changes it through this process meanwhile.
+    pub(super) async fn turn(&self) -> Result<Turn<'_>, Failure> {
+        let mut known = self.known.lock().await;
+        self.scan(&mut known).await?;
+        Ok(Turn { tree: Arc::clone(&known.tree), vault: self, known })
+    }
+
+    async fn scan(&self, known: &mut Known) -> Result<(), Failure> {
+        let store = |fault: StoreError| Failure::store(&fault);
+        let at = Instant::now();
+        let most = self.limits.items;
+        let seen = self.on_disk(move |folder| folder.walk(most)).await?;
+        if known.at.is_some() && known.seen == seen {
+            known.at = Some(at);
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            let items = self.memory.items().await.map_err(store)?;
+            let Scanned { nodes, gone, changed, new } = self.reconciled(seen.clone(), items).await?;
+            match self.memory.update(&gone, &changed, &new).await {
+                Ok(()) => {
+                    *known = Known { seen, tree: Arc::new(Tree::new(nodes)), at: Some(at) };
+                    return Ok(());
+                }
+                Err(StoreError::Duplicate { .. }) => {}
+                Err(fault) => return Err(Failure::store(&fault)),
+            }
+        }
+        Err(Failure::internal("The vault changes too fast to be read. Try again shortly."))
+    }
+
+    async fn reconciled(&self, seen: Vec<Seen>, items: Vec<VaultItem>) -> Result<Scanned, Failure> {
+        self.on_disk(move |folder| Ok(reconcile(&seen, &items, |path| folder.digest(path).ok()))).await
+    }
+
+    /// Runs what blocks where it may.
+    pub(super) async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Folder) -> std::io::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let folder = Arc::clone(&self.folder);
+        match tokio::task::spawn_blocking(move || work(&folder)).await {
+            Ok(done) => done.map_err(|fault| Failure::disk(&fault)),
+            Err(_) => Err(Failure::internal("The vault's folder can't be used at the moment.")),
+        }
+    }
+
+    /// The text of a document; an error says why there is none.
+    pub(super) async fn text(&self, node: &Node) -> Result<Text, Unread> {
+        let Some(format) = kinds::format(&node.known.name) else { return Err(Unread::NoText) };
+        let (path, most) = (node.path.clone(), self.limits.file_bytes);
+        let content = self.on_disk(move |folder| folder.read(&path, most)).await.map_err(Unread::Disk)?;
+        let content = content.ok_or(Unread::TooLarge(most))?;
+        self.reader.read(format, content).await.map_err(Unread::Text)
+    }
+
+    /// Indexes what changed, for as long as one call may wait for it. Gives how many documents are left for later.
+    pub(super) async fn index(&self, tree: &Tree) -> Result<usize, Failure> {
+        let _alone = self.indexing.lock().await;
+        let until = Instant::now() + self.limits.indexing;
+        let mut changed: Vec<&Node> = tree.nodes().filter(|node| self.is_unread(node)).collect();
+        changed.sort_by(|one, other| one.path.cmp(&other.path));
+        for (done, node) in changed.iter().enumerate() {
+            if Instant::now() >= until {
+                return Ok(changed.len() - done);
+            }
+            self.index_one(node).await?;
+        }
+        Ok(0)
+    }
+
+    fn is_unread(&self, node: &Node) -> bool {
+        if node.known.folder {
+            return false;
+        }
+        let now = Some(stamp(&node.known));
+        let stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        stamps.get(&node.known.id) != now.as_ref() && node.known.stamp != now
+    }
+
+    async fn index_one(&self, node: &Node) -> Result<(), Failure> {
+        let settled = nanoseconds(SystemTime::now()).saturating_sub(node.known.modified);
+        let settled = u128::try_from(settled).is_ok_and(|age| age >= UNSETTLED.as_nanos());
+        let path = node.path.clone();
+        let digest = self.on_disk(move |folder| folder.digest(&path)).await.ok();
+        let passages = match self.text(node).await {
+            Ok(text) => terms::passages(&node.known.name, &text.text),
+            Err(Unread::NoText) => Vec::new(),
+            Err(unread) => {
+                tracing::warn!(target: "toolgate::vault", path = node.path, "a document has no text: {unread}");
+                Vec::new()
+            }
+        };
+        // one that may still be changing is read again next time
+        let stamp = if settled { stamp(&node.known) } else { "unsettled".to_owned() };
+        let read = self.memory.read_as(&node.known.id, &stamp, digest.as_deref(), &passages).await;
+        read.map_err(|fault| Failure::store(&fault))?;
+        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        stamps.insert(node.known.id.clone(), stamp);
+        Ok(())
+    }
+}
+
+/// The vault while one call changes it.
+pub(super) struct Turn<'a> {
+    pub(super) vault: &'a Live,
+    /// As it was when the turn began.
+    pub(super) tree: Arc<Tree>,
+    known: tokio::sync::MutexGuard<'a, Known>,
+}
+
+impl Turn<'_> {
+    /// The vault as it is by now.
+    pub(super) async fn look(&mut self) -> Result<Arc<Tree>, Failure> {
+        self.vault.scan(&mut self.known).await?;
+        Ok(Arc::clone(&self.known.tree))
+    }
+}
+
+impl Drop for Turn<'_> {
+    /// Whoever comes next looks for itself, also after a failure: half of a change may have happened.
+    fn drop(&mut self) {
+        self.known.at = None;
+    }
+}
+
+/// What a document's content looks like from outside. Its name is part of what it is found by.
+fn stamp(item: &VaultItem) -> String {
+    format!("{}.{}.{}.{}.{}", item.size, item.modified, item.inode, item.born, item.name)
+}
+
+/// Why a document has no text to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// Of a kind whose text is not read.
+    NoText,
+    TooLarge(u64),
+    Text(TextFault),
+    Disk(Failure),
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoText => f.write_str("the text of this kind of document is not read"),
+            Self::TooLarge(most) => write!(f, "it is larger than {most} bytes"),
+            Self::Text(fault) => write!(f, "{fault}"),
+            Self::Disk(failure) => f.write_str(&failure.error),
+        }
+    }
+}

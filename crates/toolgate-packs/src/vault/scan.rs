@@ -1,0 +1,144 @@
+//! Brings what is known in step with what is on disk: who is still there, who moved, who is new, who has gone.
+//!
+//! The same path keeps its id, whatever became of the content. What is at a new path keeps the id of something that has
+//! gone from its old one, if it is the same file (inode and time of birth, or inode, size and time of change) or the only
+//! one with the same content. Anything else is new, and what is left over has gone.
+
+use std::collections::{HashMap, HashSet};
+
+use toolgate_store::VaultItem;
+
+use super::{
+    folder::Seen,
+    ids::{self, ROOT},
+    tree::Node,
+};
+
+/// What a scan found, and what the store must learn of it.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    pub(super) nodes: Vec<Node>,
+    pub(super) gone: Vec<String>,
+    pub(super) changed: Vec<VaultItem>,
+    pub(super) new: Vec<VaultItem>,
+}
+
+/// `digest` reads a file at a path; it is asked only where that can tell something.
+pub(super) fn reconcile(seen: &[Seen], known: &[VaultItem], mut digest: impl FnMut(&str) -> Option<String>) -> Scanned {
+    let mut lost = Lost::of(seen, known);
+    let at: HashMap<(&str, &str), &VaultItem> =
+        known.iter().map(|item| ((item.parent.as_str(), item.name.as_str()), item)).collect();
+    let mut claimed: HashSet<&str> = HashSet::new();
+    let mut ids: Vec<String> = Vec::with_capacity(seen.len());
+    let mut scanned = Scanned::default();
+    for one in seen {
+        // INVARIANT: a folder is seen before what is in it
+        let parent = one.parent.and_then(|parent| ids.get(parent)).map_or(ROOT, String::as_str).to_owned();
+        let same = at.get(&(parent.as_str(), one.name.as_str())).copied();
+        let same = same.filter(|item| item.folder == one.folder && !claimed.contains(item.id.as_str()));
+        let before = same.or_else(|| lost.take(one, &claimed, &mut digest));
+        let item = item(one, parent, before);
+        match before {
+            Some(before) => {
+                claimed.insert(before.id.as_str());
+                if *before != item {
+                    scanned.changed.push(item.clone());
+                }
+            }
+            None => scanned.new.push(item.clone()),
+        }
+        ids.push(item.id.clone());
+        scanned.nodes.push(Node { known: item, path: one.path.clone() });
+    }
+    let gone = known.iter().filter(|item| !claimed.contains(item.id.as_str()));
+    scanned.gone = gone.map(|item| item.id.clone()).collect();
+    scanned
+}
+
+fn item(seen: &Seen, parent: String, before: Option<&VaultItem>) -> VaultItem {
+    VaultItem {
+        id: before.map_or_else(|| ids::new(seen.folder), |before| before.id.clone()),
+        parent,
+        name: seen.name.clone(),
+        folder: seen.folder,
+        inode: seen.inode,
+        born: seen.born,
+        size: seen.size,
+        modified: seen.modified,
+        digest: before.and_then(|before| before.digest.clone()),
+        stamp: before.and_then(|before| before.stamp.clone()),
+    }
+}
+
+/// Items that are not at their path any more.
+struct Lost<'a> {
+    by_inode: HashMap<i64, Vec<&'a VaultItem>>,
+    by_size: HashMap<i64, Vec<&'a VaultItem>>,
+}
+
+impl<'a> Lost<'a> {
+    fn of(seen: &[Seen], known: &'a [VaultItem]) -> Self {
+        let by_id: HashMap<&str, &VaultItem> = known.iter().map(|item| (item.id.as_str(), item)).collect();
+        let there: HashSet<(&str, bool)> = seen.iter().map(|seen| (seen.path.as_str(), seen.folder)).collect();
+        let mut lost = Self { by_inode: HashMap::new(), by_size: HashMap::new() };
+        for item in known {
+            if path(item, &by_id).is_some_and(|path| there.contains(&(path.as_str(), item.folder))) {
+                continue;
+            }
+            lost.by_inode.entry(item.inode).or_default().push(item);
+            if !item.folder && item.digest.is_some() && item.size > 0 {
+                lost.by_size.entry(item.size).or_default().push(item);
+            }
+        }
+        lost
+    }
+
+    /// The one that this is, if it is one of them.
+    fn take(
+        &mut self,
+        seen: &Seen,
+        claimed: &HashSet<&str>,
+        digest: &mut impl FnMut(&str) -> Option<String>,
+    ) -> Option<&'a VaultItem> {
+        let free = |item: &&&VaultItem| !claimed.contains(item.id.as_str());
+        let is_same = |item: &&&VaultItem| {
+            item.folder == seen.folder
+                && if seen.born != 0 && item.born != 0 {
+                    item.born == seen.born
+                } else {
+                    !seen.folder && item.size == seen.size && item.modified == seen.modified
+                }
+        };
+        let moved = self.by_inode.get(&seen.inode).into_iter().flatten().filter(free).find(is_same);
+        if moved.is_some() || seen.folder {
+            return moved.copied();
+        }
+        let alike: Vec<&&VaultItem> = self.by_size.get(&seen.size).into_iter().flatten().filter(free).collect();
+        if alike.is_empty() {
+            return None;
+        }
+        let content = digest(&seen.path)?;
+        let mut alike = alike.into_iter().filter(|item| item.digest.as_ref() == Some(&content));
+        // two of the same content: which of them it was can't be told
+        match (alike.next(), alike.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// The path an item had when it was last seen.
+fn path(item: &VaultItem, by_id: &HashMap<&str, &VaultItem>) -> Option<String> {
+    let mut names = vec![item.name.as_str()];
+    let mut parent = item.parent.as_str();
+    for _ in 0..=by_id.len() {
+        if parent == ROOT {
+            names.reverse();
+            return Some(names.join("/"));
+        }
+        let above = by_id.get(parent)?;
+        names.push(above.name.as_str());
+        parent = above.parent.as_str();
+    }
+    None
+}
