@@ -2,7 +2,7 @@
 //! replicas).
 //!
 //! INVARIANT: every statement is written once and means the same on both engines; an engine only
-//! runs statements. What one engine can't hold (a NUL in text, an id too long to index) is refused
+//! runs statements. Ranking text is the one exception, and is kept to `vault/passages.rs`. What one engine can't hold (a NUL in text, an id too long to index) is refused
 //! on both, so that moving from one to the other changes nothing a caller can see.
 //!
 //! Times are Unix milliseconds given by the caller: the store has no clock of its own.
