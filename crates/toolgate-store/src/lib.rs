@@ -61,4 +61,4 @@ pub use sessions::{Session, Sessions};
 pub use store::Store;
 pub use tasks::{NewTask, Task, Tasks};
 pub use todo::{TodoRepository, TodoTask};
-pub use vault::{Hit, Passage, VaultItem, VaultRepository};
+pub use vault::{Hit, Passage, VaultItem, VaultRepository, VaultUpdate};

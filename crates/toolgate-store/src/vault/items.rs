@@ -27,14 +27,30 @@ pub struct VaultItem {
     pub stamp: Option<String>,
 }
 
+/// What was seen to be different from what is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VaultUpdate {
+    pub gone: Vec<String>,
+    /// At another place.
+    pub moved: Vec<VaultItem>,
+    /// At the same place, and different.
+    pub touched: Vec<VaultItem>,
+    /// Their digest and stamp come with [`VaultRepository::read_as`].
+    pub new: Vec<VaultItem>,
+}
+
 /// Statements in one transaction: what a server answers well within its time.
 const TOGETHER: usize = 500;
 
 const LIST: &str = "SELECT id, parent, name, folder, inode, born, size, modified, digest, stamp
     FROM vault_items WHERE vault = $1 ORDER BY id";
-const INSERT: &str = "INSERT INTO vault_items
-    (vault, id, parent, name, folder, inode, born, size, modified, digest, stamp)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id";
+const INSERT: &str = "INSERT INTO vault_items (vault, id, parent, name, folder, inode, born, size, modified)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id";
+const UPDATE: &str = "UPDATE vault_items
+    SET parent = $3, name = $4, folder = $5, inode = $6, born = $7, size = $8, modified = $9
+    WHERE vault = $1 AND id = $2 RETURNING id";
+/// A place that nothing else has.
+const LEAVE: &str = "UPDATE vault_items SET parent = '(moving)', name = id WHERE vault = $1 AND id = $2 RETURNING id";
 const DELETE: &str = "DELETE FROM vault_items WHERE vault = $1 AND id = $2 RETURNING id";
 pub(super) const DELETE_PASSAGES: &str = "DELETE FROM vault_passages WHERE vault = $1 AND item = $2 RETURNING item";
 const PLACE: &str = "UPDATE vault_items SET parent = $3, name = $4 WHERE vault = $1 AND id = $2 RETURNING id";
@@ -51,30 +67,31 @@ impl VaultRepository {
         Ok(!placed.await?.is_empty())
     }
 
-    /// Brings what is known up to what was seen. Changed items are all replaced in one step, so that two may trade
-    /// places; another process that stored the same place first makes this fail with `Duplicate`.
-    pub async fn update(&self, gone: &[String], changed: &[VaultItem], new: &[VaultItem]) -> Result<(), StoreError> {
-        const OPERATION: &str = "update a vault's items";
-        let mut statements = Vec::new();
-        for id in gone {
-            statements.push(Statement::new(DELETE_PASSAGES, [self.vault(), Value::id(id)]));
-            statements.push(Statement::new(DELETE, [self.vault(), Value::id(id)]));
-        }
-        for item in changed {
-            statements.push(Statement::new(DELETE, [self.vault(), Value::id(&item.id)]));
-        }
-        statements.extend(changed.iter().map(|item| self.insert(item)));
-        if !statements.is_empty() {
-            self.engine.write::<Touched>(OPERATION, Write { statements, announce: None }).await?;
-        }
-        for some in new.chunks(TOGETHER) {
-            let statements = some.iter().map(|item| self.insert(item)).collect();
-            self.engine.write::<Touched>(OPERATION, Write { statements, announce: None }).await?;
+    /// Brings what is known up to what was seen. Those that moved leave their places first, so that they may trade
+    /// them. Another process that stored the same place first makes this fail with `Duplicate`. What was done by then
+    /// stays: an item that is nowhere is found again by its file.
+    pub async fn update(&self, seen: &VaultUpdate) -> Result<(), StoreError> {
+        let mut statements = self.statements(seen).into_iter().peekable();
+        // a part at a time: a server answers each well within its time, however much there is to do
+        while statements.peek().is_some() {
+            let statements = statements.by_ref().take(TOGETHER).collect();
+            self.engine.write::<Touched>("update a vault's items", Write { statements, announce: None }).await?;
         }
         Ok(())
     }
 
-    fn insert(&self, item: &VaultItem) -> Statement {
+    fn statements(&self, VaultUpdate { gone, moved, touched, new }: &VaultUpdate) -> Vec<Statement> {
+        let of = |sql, id: &str| Statement::new(sql, [self.vault(), Value::id(id)]);
+        let mut statements = Vec::new();
+        statements.extend(gone.iter().map(|id| of(DELETE_PASSAGES, id)));
+        statements.extend(gone.iter().map(|id| of(DELETE, id)));
+        statements.extend(moved.iter().map(|item| of(LEAVE, &item.id)));
+        statements.extend(moved.iter().chain(touched).map(|item| self.with(UPDATE, item)));
+        statements.extend(new.iter().map(|item| self.with(INSERT, item)));
+        statements
+    }
+
+    fn with(&self, sql: &'static str, item: &VaultItem) -> Statement {
         let values = [
             self.vault(),
             Value::id(&item.id),
@@ -85,10 +102,8 @@ impl VaultRepository {
             Value::int(item.born),
             Value::int(item.size),
             Value::int(item.modified),
-            Value::maybe_text(item.digest.as_deref()),
-            Value::maybe_text(item.stamp.as_deref()),
         ];
-        Statement::new(INSERT, values)
+        Statement::new(sql, values)
     }
 }
 

@@ -5,7 +5,7 @@ mod passages;
 
 use std::sync::Arc;
 
-pub use items::VaultItem;
+pub use items::{VaultItem, VaultUpdate};
 pub use passages::{Hit, Passage};
 
 use crate::{StoreError, engine::Engine, statement::Value, statement::check_id};

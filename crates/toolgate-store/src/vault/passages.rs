@@ -33,10 +33,14 @@ pub struct Hit {
 /// The most positions PostgreSQL keeps for a term, and the highest it can name.
 const LAST_POSITION: usize = 16_383;
 
-const INSERT_SQLITE: &str =
-    "INSERT INTO vault_passages (vault, item, place, text, terms) VALUES ($1, $2, $3, $4, $5) RETURNING item";
+// all passages in one statement: an array of [text, terms]
+const INSERT_SQLITE: &str = "INSERT INTO vault_passages (vault, item, place, text, terms)
+    SELECT $1, $2, each.key, each.value ->> 0, each.value ->> 1 FROM json_each($3) each WHERE TRUE
+    RETURNING item";
 const INSERT_POSTGRES: &str = "INSERT INTO vault_passages (vault, item, place, text, terms)
-    VALUES ($1, $2, $3, $4, CAST($5 AS tsvector)) RETURNING item";
+    SELECT $1, $2, each.number - 1, each.passage ->> 0, CAST(each.passage ->> 1 AS tsvector)
+    FROM jsonb_array_elements(CAST($3 AS jsonb)) WITH ORDINALITY AS each (passage, number)
+    RETURNING item";
 const READ: &str = "UPDATE vault_items SET stamp = $3, digest = $4 WHERE vault = $1 AND id = $2 RETURNING id";
 
 // a score is a whole number on both engines, so that nothing depends on how each writes fractions
@@ -64,23 +68,22 @@ impl VaultRepository {
         digest: Option<&str>,
         passages: &[Passage],
     ) -> Result<(), StoreError> {
-        let insert = match &*self.engine {
-            Engine::Sqlite(_) => INSERT_SQLITE,
-            Engine::Postgres(_) => INSERT_POSTGRES,
+        const OPERATION: &str = "index a document";
+        let (insert, terms): (_, fn(&[String]) -> String) = match &*self.engine {
+            Engine::Sqlite(_) => (INSERT_SQLITE, |terms| terms.join(" ")),
+            Engine::Postgres(_) => (INSERT_POSTGRES, vector),
         };
+        let pairs: Vec<(&str, String)> =
+            passages.iter().map(|passage| (passage.text.as_str(), terms(&passage.terms))).collect();
+        let pairs =
+            serde_json::to_string(&pairs).map_err(|error| Fault::Invalid(error.to_string()).during(OPERATION))?;
         let mut statements = vec![Statement::new(DELETE_PASSAGES, [self.vault(), Value::id(item)])];
-        for (place, passage) in (0..).zip(passages) {
-            let terms = match &*self.engine {
-                Engine::Sqlite(_) => passage.terms.join(" "),
-                Engine::Postgres(_) => vector(&passage.terms),
-            };
-            let values =
-                [self.vault(), Value::id(item), Value::int(place), Value::text(&passage.text), Value::text(&terms)];
-            statements.push(Statement::new(insert, values));
+        if !passages.is_empty() {
+            statements.push(Statement::new(insert, [self.vault(), Value::id(item), Value::text(&pairs)]));
         }
         let values = [self.vault(), Value::id(item), Value::text(stamp), Value::maybe_text(digest)];
         statements.push(Statement::new(READ, values));
-        self.engine.write::<Touched>("index a document", Write { statements, announce: None }).await.map(drop)
+        self.engine.write::<Touched>(OPERATION, Write { statements, announce: None }).await.map(drop)
     }
 
     /// The best passages that hold any of these terms, best first.

@@ -1,4 +1,4 @@
-use toolgate_store::{Passage, StoreError, VaultItem, VaultRepository};
+use toolgate_store::{Passage, StoreError, VaultItem, VaultRepository, VaultUpdate};
 
 use crate::bed::Bed;
 
@@ -21,6 +21,18 @@ fn passage(text: &str) -> Passage {
     Passage { text: text.into(), terms: text.split_whitespace().map(str::to_lowercase).collect() }
 }
 
+fn new(items: impl IntoIterator<Item = VaultItem>) -> VaultUpdate {
+    VaultUpdate { new: items.into_iter().collect(), ..VaultUpdate::default() }
+}
+
+fn moved(items: impl IntoIterator<Item = VaultItem>) -> VaultUpdate {
+    VaultUpdate { moved: items.into_iter().collect(), ..VaultUpdate::default() }
+}
+
+fn gone(id: &str) -> VaultUpdate {
+    VaultUpdate { gone: vec![id.to_owned()], ..VaultUpdate::default() }
+}
+
 async fn found(vault: &VaultRepository, terms: &[&str]) -> Vec<String> {
     let terms: Vec<String> = terms.iter().map(|term| (*term).to_owned()).collect();
     vault.find(&terms, 10).await.unwrap().into_iter().map(|hit| format!("{}#{}", hit.item, hit.place)).collect()
@@ -31,35 +43,58 @@ on_both! {
         let store = bed.open().await;
         let vault = store.vault("v").unwrap();
         let (a, b) = (item("a", "root", "one.txt"), item("b", "root", "two.txt"));
-        vault.update(&[], &[], &[a.clone(), b.clone()]).await.unwrap();
+        vault.update(&new([a.clone(), b.clone()])).await.unwrap();
         assert_eq!(vault.items().await, Ok(vec![a.clone(), b.clone()]));
 
         let (a, b) = (VaultItem { name: "two.txt".into(), ..a }, VaultItem { name: "one.txt".into(), ..b });
-        vault.update(&[], &[a.clone(), b.clone()], &[]).await.unwrap();
+        vault.update(&moved([a.clone(), b.clone()])).await.unwrap();
         assert_eq!(vault.items().await, Ok(vec![a.clone(), b.clone()]), "two may trade places");
 
         assert_eq!(vault.place("a", "folder", "x").await, Ok(true));
         assert_eq!(vault.place("nobody", "folder", "y").await, Ok(false));
         let a = VaultItem { parent: "folder".into(), name: "x".into(), ..a };
-        vault.update(&["b".into()], &[], &[]).await.unwrap();
+        vault.update(&gone("b")).await.unwrap();
         assert_eq!(vault.items().await, Ok(vec![a]));
         assert_eq!(store.vault("other").unwrap().items().await, Ok(vec![]), "another vault knows nothing of it");
     }
 
     async fn a_place_that_is_taken_is_a_duplicate_and_changes_nothing(bed: Bed) {
         let vault = bed.open().await.vault("v").unwrap();
-        vault.update(&[], &[], &[item("a", "root", "one.txt")]).await.unwrap();
-        let twice = vault.update(&["a".into()], &[item("b", "root", "x"), item("c", "root", "x")], &[]).await;
-        assert!(matches!(twice, Err(StoreError::Duplicate { .. })), "{twice:?}");
-        let taken = vault.update(&[], &[], &[item("b", "root", "one.txt")]).await;
+        vault.update(&new([item("a", "root", "one.txt")])).await.unwrap();
+        let taken = vault.update(&new([item("b", "root", "one.txt")])).await;
         assert!(matches!(taken, Err(StoreError::Duplicate { .. })), "{taken:?}");
         assert_eq!(vault.items().await, Ok(vec![item("a", "root", "one.txt")]));
+        vault.update(&new([item("b", "root", "two.txt")])).await.unwrap();
+        let taken = vault.update(&moved([item("b", "root", "one.txt")])).await;
+        assert!(matches!(taken, Err(StoreError::Duplicate { .. })), "{taken:?}");
+        assert_eq!(vault.items().await.unwrap().len(), 2, "what moved is still known");
+    }
+
+    async fn what_is_seen_of_a_document_does_not_touch_what_was_read_of_it(bed: Bed) {
+        let vault = bed.open().await.vault("v").unwrap();
+        vault.update(&new([item("a", "root", "one.txt")])).await.unwrap();
+        vault.read_as("a", "stamp", Some("digest"), &[passage("words")]).await.unwrap();
+        let seen = VaultItem { size: 99, ..item("a", "root", "one.txt") };
+        vault.update(&VaultUpdate { touched: vec![seen.clone()], ..VaultUpdate::default() }).await.unwrap();
+        let known = VaultItem { digest: Some("digest".into()), stamp: Some("stamp".into()), ..seen };
+        assert_eq!(vault.items().await, Ok(vec![known]));
+        assert_eq!(found(&vault, &["words"]).await, ["a#0"]);
+    }
+
+    async fn ten_thousand_items_that_all_moved_are_stored(bed: Bed) {
+        let vault = bed.open().await.vault("v").unwrap();
+        let items = |shift: usize| -> Vec<VaultItem> {
+            (0..10_000).map(|n| item(&format!("{n:05}"), "root", &format!("{}.txt", (n + shift) % 10_000))).collect()
+        };
+        vault.update(&new(items(0))).await.unwrap();
+        vault.update(&moved(items(1))).await.unwrap();
+        assert_eq!(vault.items().await.unwrap(), items(1));
     }
 
     async fn ten_thousand_items_are_stored(bed: Bed) {
         let vault = bed.open().await.vault("v").unwrap();
         let items: Vec<VaultItem> = (0..10_000).map(|n| item(&format!("{n:05}"), "root", &format!("{n}.txt"))).collect();
-        vault.update(&[], &[], &items).await.unwrap();
+        vault.update(&new(items.clone())).await.unwrap();
         assert_eq!(vault.items().await.unwrap(), items);
     }
 
@@ -67,7 +102,7 @@ on_both! {
         let vault = bed.open().await.vault("v").unwrap();
         let names = ["a", "b", "c", "d"];
         let items: Vec<VaultItem> = names.iter().map(|id| item(id, "root", id)).collect();
-        vault.update(&[], &[], &items).await.unwrap();
+        vault.update(&new(items.clone())).await.unwrap();
         let filler = "nothing of interest stands in these words at all";
         vault.read_as("a", "s", Some("digest"), &[passage(filler), passage("the notice period is three months")]).await.unwrap();
         vault.read_as("b", "s", None, &[passage("a period of rain and of sun came over the hills")]).await.unwrap();
@@ -91,7 +126,7 @@ on_both! {
     async fn passages_are_replaced_and_go_with_their_document(bed: Bed) {
         let store = bed.open().await;
         let vault = store.vault("v").unwrap();
-        vault.update(&[], &[], &[item("a", "root", "a"), item("b", "root", "b")]).await.unwrap();
+        vault.update(&new([item("a", "root", "a"), item("b", "root", "b")])).await.unwrap();
         vault.read_as("a", "1", None, &[passage("old words"), passage("more old words")]).await.unwrap();
         vault.read_as("b", "1", None, &[passage("old too")]).await.unwrap();
         assert_eq!(found(&vault, &["old"]).await.len(), 3);
@@ -99,13 +134,13 @@ on_both! {
         assert_eq!(found(&vault, &["old"]).await, ["b#0"]);
         assert_eq!(found(&vault, &["new"]).await, ["a#0"]);
         assert_eq!(found(&store.vault("other").unwrap(), &["new"]).await, [""; 0], "not in another vault");
-        vault.update(&["a".into()], &[], &[]).await.unwrap();
+        vault.update(&gone("a")).await.unwrap();
         assert_eq!(found(&vault, &["new", "words"]).await, [""; 0]);
     }
 
     async fn nothing_a_caller_asks_for_is_an_engines_language(bed: Bed) {
         let vault = bed.open().await.vault("v").unwrap();
-        vault.update(&[], &[], &[item("a", "root", "a")]).await.unwrap();
+        vault.update(&new([item("a", "root", "a")])).await.unwrap();
         vault.read_as("a", "1", None, &[passage("near or and not 水道 été straße")]).await.unwrap();
         for terms in [
             vec!["\"", "' | '", "*", ":*", "(", "!!", "<->", ":", "\\"],
