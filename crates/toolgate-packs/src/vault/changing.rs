@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     failure::Failure,
+    folder::Spot,
     ids::ROOT,
     live::{Live, Turn},
     names,
@@ -91,6 +92,10 @@ impl<'a> Plan<'a> {
         Ok(Self::new(tree, node, Place { folder: to.to_owned(), name }, true))
     }
 
+    fn target(&self, tree: &Tree) -> Result<Spot, Failure> {
+        tree.spot(&self.to.folder, &self.to.name).ok_or_else(|| Failure::no_folder(&self.to.folder))
+    }
+
     fn changes_nothing(&self) -> bool {
         self.from == self.to
     }
@@ -168,13 +173,22 @@ pub(super) async fn place(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<()
 }
 
 pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {
+    // a large document takes its time, and nobody waits for it: only giving the copy its name is a change
+    let (from, to) = {
+        let tree = vault.look().await?;
+        let plan = Plan::copying(&tree, &asked)?;
+        plan.ready()?;
+        (plan.node.path.clone(), plan.target(&tree)?)
+    };
+    let staged = vault.on_disk(move |folder| folder.stage(&from, &to)).await?;
+    let digest = staged.digest.clone();
+
     let mut turn = vault.turn().await?;
     let tree = Arc::clone(&turn.tree);
     let plan = Plan::copying(&tree, &asked)?;
     plan.ready()?;
-    let to = tree.spot(&plan.to.folder, &plan.to.name).ok_or_else(|| Failure::no_folder(&plan.to.folder))?;
-    let from = plan.node.path.clone();
-    let digest = vault.on_disk(move |folder| folder.copy(&from, &to)).await?;
+    let to = plan.target(&tree)?;
+    vault.on_disk(move |folder| folder.publish(&staged, &to)).await?;
     let after = turn.look().await?;
     let gone = || Failure::conflict("The copy was made, and has been taken away since.");
     let id = after.named(&plan.to.folder, &plan.to.name).map(|copy| copy.known.id.clone()).ok_or_else(gone)?;

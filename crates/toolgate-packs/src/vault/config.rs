@@ -42,12 +42,12 @@ impl VaultConfig {
             databases: BTreeMap::new(),
             max_items: 200_000,
             max_file_bytes: 32 << 20,
-            max_text_bytes: 2 << 20,
+            max_text_bytes: 1 << 20,
             text_time: Duration::from_secs(10),
             rescan: Duration::from_secs(1),
             indexing_time: Duration::from_secs(10),
             max_rows: 1_000,
-            max_row_bytes: 4 << 20,
+            max_row_bytes: 1 << 20,
             query_time: Duration::from_secs(5),
         }
     }

@@ -53,10 +53,14 @@ impl Failure {
 
     /// Paths of this machine are the operator's business.
     pub(super) fn disk(fault: &io::Error) -> Self {
-        tracing::error!(target: "toolgate::vault", %fault, "the vault's folder failed");
         match fault.kind() {
-            io::ErrorKind::AlreadyExists => Self::conflict("There is something of that name already."),
-            io::ErrorKind::NotFound => Self::conflict("It is no longer where it was. List the folder and try again."),
+            io::ErrorKind::AlreadyExists => return Self::conflict("There is something of that name already."),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                return Self::conflict("It is no longer where it was. List the folder and try again.");
+            }
+            _ => tracing::error!(target: "toolgate::vault", %fault, "the vault's folder failed"),
+        }
+        match fault.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::internal("The vault's disk is full."),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::internal("The vault's folder can't be written to.")

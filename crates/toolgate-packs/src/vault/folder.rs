@@ -34,10 +34,12 @@ pub(super) struct Seen {
     pub(super) modified: i64,
 }
 
-/// A place in the vault: the path of a folder and a name in it.
+/// A place in the vault: a folder and a name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spot {
+    /// The folder's path, and the inode it must still have; the vault's own has neither.
     pub(super) folder: String,
+    pub(super) inode: Option<i64>,
     pub(super) name: String,
 }
 
@@ -133,7 +135,7 @@ impl Folder {
 
     /// Moves what has this inode. Nothing is ever overwritten, whoever else is at work.
     pub(super) fn rename(&self, from: &Spot, to: &Spot, inode: i64) -> io::Result<()> {
-        let (old, new) = (self.dir(&from.folder)?, self.dir(&to.folder)?);
+        let (old, new) = (self.dir(from)?, self.dir(to)?);
         expect(&old, &from.name, inode)?;
         rename_to_free(&old, &from.name, &new, &to.name)?;
         // another may have taken the old name in between: then it goes back where it was
@@ -144,29 +146,27 @@ impl Folder {
         Ok(())
     }
 
-    /// Copies a document to a name that is free. The copy appears whole or not at all. Gives the digest of its content.
-    pub(super) fn copy(&self, from: &str, to: &Spot) -> io::Result<String> {
+    /// Copies a document under a name that is not shown, next to where it is to be.
+    pub(super) fn stage(&self, from: &str, to: &Spot) -> io::Result<Staged> {
         let mut source = self.file(from)?;
-        let target = self.dir(&to.folder)?;
-        let unfinished = format!("{}{}", names::UNFINISHED, ids::random());
-        let written = (|| {
-            let mut copy = target.open_with(&unfinished, OpenOptions::new().write(true).create_new(true))?;
-            let digest = digest_to(&mut source, &mut copy)?;
-            copy.set_permissions(source.metadata()?.permissions())?;
-            copy.sync_all()?;
-            rename_to_free(&target, &unfinished, &target, &to.name)?;
-            Ok(digest)
-        })();
-        if written.is_err() {
-            // nobody knows its name; a leftover is not shown
-            let _ = target.remove_file(&unfinished);
-        }
-        written
+        let folder = self.dir(to)?;
+        let name = format!("{}{}", names::UNFINISHED, ids::random());
+        let mut copy = folder.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
+        let mut staged = Staged { folder, name, digest: String::new() };
+        staged.digest = digest_to(&mut source, &mut copy)?;
+        copy.set_permissions(source.metadata()?.permissions())?;
+        copy.sync_all()?;
+        Ok(staged)
+    }
+
+    /// Gives a staged copy its name, if that is free: it appears whole or not at all.
+    pub(super) fn publish(&self, staged: &Staged, to: &Spot) -> io::Result<()> {
+        rename_to_free(&staged.folder, &staged.name, &self.dir(to)?, &to.name)
     }
 
     /// Removes a document if its content is what it was. `false` leaves it as it is.
     pub(super) fn remove_unchanged(&self, spot: &Spot, digest: &str) -> io::Result<bool> {
-        let dir = self.dir(&spot.folder)?;
+        let dir = self.dir(spot)?;
         let aside = format!("{}{}", names::UNFINISHED, ids::random());
         // out of everyone's way first, so that what is looked at is what is removed
         rename_to_free(&dir, &spot.name, &dir, &aside)?;
@@ -179,8 +179,25 @@ impl Folder {
         Ok(same)
     }
 
-    fn dir(&self, path: &str) -> io::Result<Dir> {
-        if path.is_empty() { self.root.try_clone() } else { self.root.open_dir(path) }
+    /// The folder of a place, if it is still the one that was meant.
+    fn dir(&self, spot: &Spot) -> io::Result<Dir> {
+        let Some(inode) = spot.inode else { return self.root.try_clone() };
+        let dir = self.root.open_dir(&spot.folder)?;
+        if self::inode(&dir.dir_metadata()?) == inode { Ok(dir) } else { Err(io::Error::from(io::ErrorKind::NotFound)) }
+    }
+}
+
+/// A copy that nobody sees yet. Dropped without a name, it is gone.
+pub(super) struct Staged {
+    folder: Dir,
+    name: String,
+    pub(super) digest: String,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // once published there is nothing of this name
+        let _ = self.folder.remove_file(&self.name);
     }
 }
 

@@ -52,6 +52,9 @@ const TRIES: usize = 4;
 /// A file that changed this recently may change again without its time showing it.
 const UNSETTLED: Duration = Duration::from_millis(100);
 
+/// The stamp of a document that is to be read again.
+const UNREAD: &str = "unread";
+
 impl Live {
     pub(super) fn new(folder: Folder, memory: VaultRepository, config: &VaultConfig) -> Self {
         Self {
@@ -97,8 +100,8 @@ impl Live {
         }
         for _ in 0..TRIES {
             let items = self.memory.items().await.map_err(store)?;
-            let Scanned { nodes, gone, changed, new } = self.reconciled(seen.clone(), items).await?;
-            match self.memory.update(&gone, &changed, &new).await {
+            let Scanned { nodes, update } = self.reconciled(seen.clone(), items).await?;
+            match self.memory.update(&update).await {
                 Ok(()) => {
                     *known = Known { seen, tree: Arc::new(Tree::new(nodes)), at: Some(at) };
                     return Ok(());
@@ -147,6 +150,8 @@ impl Live {
             }
             self.index_one(node).await?;
         }
+        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        stamps.retain(|id, _| tree.get(id).is_some());
         Ok(0)
     }
 
@@ -160,26 +165,40 @@ impl Live {
     }
 
     async fn index_one(&self, node: &Node) -> Result<(), Failure> {
-        let settled = nanoseconds(SystemTime::now()).saturating_sub(node.known.modified);
-        let settled = u128::try_from(settled).is_ok_and(|age| age >= UNSETTLED.as_nanos());
+        let id = node.known.id.as_str();
+        // one that may still be changing is read again next time, as is one that could not be read now
+        let mut stamp = if is_settled(&node.known) { stamp(&node.known) } else { UNREAD.to_owned() };
         let path = node.path.clone();
         let digest = self.on_disk(move |folder| folder.digest(&path)).await.ok();
         let passages = match self.text(node).await {
             Ok(text) => terms::passages(&node.known.name, &text.text),
             Err(Unread::NoText) => Vec::new(),
             Err(unread) => {
+                if matches!(unread, Unread::Disk(_) | Unread::Text(TextFault::Busy)) {
+                    UNREAD.clone_into(&mut stamp);
+                }
                 tracing::warn!(target: "toolgate::vault", path = node.path, "a document has no text: {unread}");
                 Vec::new()
             }
         };
-        // one that may still be changing is read again next time
-        let stamp = if settled { stamp(&node.known) } else { "unsettled".to_owned() };
-        let read = self.memory.read_as(&node.known.id, &stamp, digest.as_deref(), &passages).await;
+        let read = match self.memory.read_as(id, &stamp, digest.as_deref(), &passages).await {
+            // a document the database can't hold does not keep the others from being found
+            Err(fault @ (StoreError::Failed { .. } | StoreError::Invalid { .. })) => {
+                tracing::warn!(target: "toolgate::vault", path = node.path, %fault, "a document is not indexed");
+                self.memory.read_as(id, &stamp, digest.as_deref(), &[]).await
+            }
+            read => read,
+        };
         read.map_err(|fault| Failure::store(&fault))?;
-        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
-        stamps.insert(node.known.id.clone(), stamp);
+        self.stamps.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), stamp);
         Ok(())
     }
+}
+
+/// A time in the future is nobody's clock, and will not come nearer by waiting.
+fn is_settled(item: &VaultItem) -> bool {
+    let age = nanoseconds(SystemTime::now()).saturating_sub(item.modified);
+    u128::try_from(age).map_or(true, |age| age >= UNSETTLED.as_nanos())
 }
 
 /// The vault while one call changes it.

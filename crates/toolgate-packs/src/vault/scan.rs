@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toolgate_store::VaultItem;
+use toolgate_store::{VaultItem, VaultUpdate};
 
 use super::{
     folder::Seen,
@@ -18,9 +18,7 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     pub(super) nodes: Vec<Node>,
-    pub(super) gone: Vec<String>,
-    pub(super) changed: Vec<VaultItem>,
-    pub(super) new: Vec<VaultItem>,
+    pub(super) update: VaultUpdate,
 }
 
 /// `digest` reads a file at a path; it is asked only where that can tell something.
@@ -41,17 +39,19 @@ pub(super) fn reconcile(seen: &[Seen], known: &[VaultItem], mut digest: impl FnM
         match before {
             Some(before) => {
                 claimed.insert(before.id.as_str());
-                if *before != item {
-                    scanned.changed.push(item.clone());
+                if (&before.parent, &before.name) != (&item.parent, &item.name) {
+                    scanned.update.moved.push(item.clone());
+                } else if *before != item {
+                    scanned.update.touched.push(item.clone());
                 }
             }
-            None => scanned.new.push(item.clone()),
+            None => scanned.update.new.push(item.clone()),
         }
         ids.push(item.id.clone());
         scanned.nodes.push(Node { known: item, path: one.path.clone() });
     }
     let gone = known.iter().filter(|item| !claimed.contains(item.id.as_str()));
-    scanned.gone = gone.map(|item| item.id.clone()).collect();
+    scanned.update.gone = gone.map(|item| item.id.clone()).collect();
     scanned
 }
 

@@ -97,7 +97,9 @@ impl Tree {
 
     /// Where something lies, on disk.
     pub(super) fn spot(&self, folder: &str, name: &str) -> Option<Spot> {
-        Some(Spot { folder: self.folder_path(folder)?.to_owned(), name: name.to_owned() })
+        let path = self.folder_path(folder)?.to_owned();
+        let inode = self.nodes.get(folder).map(|node| node.known.inode);
+        Some(Spot { folder: path, inode, name: name.to_owned() })
     }
 
     /// What a folder has under a name that looks like this one.

@@ -67,6 +67,25 @@ on_both! {
         assert_eq!(fs::read_dir(&world.outside).unwrap().count(), 1);
     }
 
+    async fn what_is_not_shown_is_not_overwritten(world: World) {
+        world.write("a.txt", "a");
+        world.folder("sub");
+        symlink(world.outside.join("secret.txt"), world.root.join("sub/a.txt")).unwrap();
+        symlink("nowhere", world.root.join("taken.txt")).unwrap();
+        let (a, sub) = (world.id("a.txt").await, world.id("sub").await);
+        let before = world.disk();
+        for (tool, arguments) in [
+            ("vault.move", json!({"id": a, "toFolderId": sub})),
+            ("vault.copy", json!({"id": a, "toFolderId": sub})),
+            ("vault.rename", json!({"id": a, "newName": "taken.txt"})),
+        ] {
+            assert_eq!(world.bad(tool, arguments).await, "CONFLICT", "{tool}");
+        }
+        // a copy that did not come to be leaves a trace in its folder's time alone
+        let contents = |disk: std::collections::BTreeMap<_, (Vec<u8>, _)>| disk.into_iter().map(|(path, (content, _))| (path, content)).collect::<Vec<_>>();
+        assert_eq!(contents(world.disk()), contents(before));
+    }
+
     async fn odd_files_are_left_alone(world: World) {
         world.write("a.txt", "a");
         world.write(".hidden", "h");
