@@ -39,9 +39,12 @@ pub(super) struct Rename {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Copy {
-    id: String,
-    to_folder_id: Option<String>,
-    new_name: Option<String>,
+    pub(super) id: String,
+    pub(super) to_folder_id: Option<String>,
+    pub(super) new_name: Option<String>,
+    /// The content it must have; only what is copied again has one.
+    #[serde(skip)]
+    pub(super) digest: Option<String>,
 }
 
 /// A change that is allowed to be made, as far as the vault is known.
@@ -175,13 +178,16 @@ pub(super) async fn place(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<()
 pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {
     // a large document takes its time, and nobody waits for it: only giving the copy its name is a change
     let (from, to) = {
-        let tree = vault.look().await?;
+        let tree = Arc::clone(&vault.turn().await?.tree);
         let plan = Plan::copying(&tree, &asked)?;
         plan.ready()?;
         (plan.node.path.clone(), plan.target(&tree)?)
     };
     let staged = vault.on_disk(move |folder| folder.stage(&from, &to)).await?;
     let digest = staged.digest.clone();
+    if asked.digest.as_ref().is_some_and(|expected| *expected != digest) {
+        return Err(Failure::conflict("The document was changed since, so another copy would not be the same."));
+    }
 
     let mut turn = vault.turn().await?;
     let tree = Arc::clone(&turn.tree);
@@ -193,7 +199,7 @@ pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {
     let gone = || Failure::conflict("The copy was made, and has been taken away since.");
     let id = after.named(&plan.to.folder, &plan.to.name).map(|copy| copy.known.id.clone()).ok_or_else(gone)?;
     let content = json!({"copied": true, "dryRun": false, "newId": id});
-    Ok(Done { content, undo: Some(Undo::Copy { id, at: plan.to.clone(), digest }) })
+    Ok(Done { content, undo: Some(Undo::Copy { of: asked.id, id, at: plan.to.clone(), digest }) })
 }
 
 fn found<'a>(tree: &'a Tree, id: &str) -> Result<&'a Node, Failure> {

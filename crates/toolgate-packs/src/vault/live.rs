@@ -52,6 +52,9 @@ const TRIES: usize = 4;
 /// A file that changed this recently may change again without its time showing it.
 const UNSETTLED: Duration = Duration::from_millis(100);
 
+/// Documents that are read at the same time. Their commits share a wait for the disk.
+const TOGETHER: usize = 4;
+
 /// The stamp of a document that is to be read again.
 const UNREAD: &str = "unread";
 
@@ -144,11 +147,12 @@ impl Live {
         let until = Instant::now() + self.limits.indexing;
         let mut changed: Vec<&Node> = tree.nodes().filter(|node| self.is_unread(node)).collect();
         changed.sort_by(|one, other| one.path.cmp(&other.path));
-        for (done, node) in changed.iter().enumerate() {
+        for (done, some) in (0..).step_by(TOGETHER).zip(changed.chunks(TOGETHER)) {
             if Instant::now() >= until {
                 return Ok(changed.len() - done);
             }
-            self.index_one(node).await?;
+            let one = |place: usize| self.index_some(some.get(place).copied());
+            tokio::try_join!(one(0), one(1), one(2), one(3))?;
         }
         let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
         stamps.retain(|id, _| tree.get(id).is_some());
@@ -161,7 +165,16 @@ impl Live {
         }
         let now = Some(stamp(&node.known));
         let stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
-        stamps.get(&node.known.id) != now.as_ref() && node.known.stamp != now
+        let read = stamps.get(&node.known.id).or(node.known.stamp.as_ref());
+        // of what never had a text there is nothing to keep
+        read != now.as_ref() && (read.is_some() || kinds::format(&node.known.name).is_some())
+    }
+
+    async fn index_some(&self, node: Option<&Node>) -> Result<(), Failure> {
+        match node {
+            Some(node) => self.index_one(node).await,
+            None => Ok(()),
+        }
     }
 
     async fn index_one(&self, node: &Node) -> Result<(), Failure> {

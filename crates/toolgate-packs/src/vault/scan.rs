@@ -142,3 +142,71 @@ fn path(item: &VaultItem, by_id: &HashMap<&str, &VaultItem>) -> Option<String> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(path: &str, inode: i64, born: i64) -> Seen {
+        let (name, path) = (path.to_owned(), path.to_owned());
+        Seen { parent: None, name, path, folder: false, inode, born, size: 10, modified: 5 }
+    }
+
+    fn known(seen: &[Seen]) -> Vec<VaultItem> {
+        reconcile(seen, &[], |_| None).update.new
+    }
+
+    #[test]
+    fn the_same_file_at_another_path_keeps_its_id() {
+        let before = known(&[seen("a", 1, 7), seen("b", 2, 7)]);
+        let after = reconcile(&[seen("c", 1, 7), seen("b", 2, 7)], &before, |_| None);
+        assert_eq!(after.update.moved.iter().map(|item| &item.id).collect::<Vec<_>>(), [&before[0].id]);
+        assert!(after.update.gone.is_empty() && after.update.new.is_empty() && after.update.touched.is_empty());
+    }
+
+    #[test]
+    fn an_inode_that_is_used_again_is_another_file() {
+        let before = known(&[seen("a", 1, 7)]);
+        let after = reconcile(&[seen("b", 1, 8)], &before, |_| None);
+        assert_eq!((after.update.gone.len(), after.update.new.len()), (1, 1));
+    }
+
+    #[test]
+    fn where_no_birth_is_known_size_and_time_tell() {
+        let before = known(&[seen("a", 1, 0), seen("b", 2, 0)]);
+        let changed = Seen { size: 11, ..seen("d", 2, 0) };
+        let after = reconcile(&[seen("c", 1, 0), changed], &before, |_| None);
+        assert_eq!(after.update.moved.iter().map(|item| &item.id).collect::<Vec<_>>(), [&before[0].id]);
+        assert_eq!((after.update.gone.len(), after.update.new.len()), (1, 1));
+        let folder = |path: &str| Seen { folder: true, size: 0, ..seen(path, 3, 0) };
+        let before = known(&[folder("x")]);
+        let after = reconcile(&[folder("y")], &before, |_| None);
+        assert_eq!(after.update.moved, [], "nothing tells a folder from a new one with its inode");
+    }
+
+    #[test]
+    fn content_is_read_only_where_it_can_tell() {
+        let mut before = known(&[seen("a", 1, 7)]);
+        let read = |before: &[VaultItem], size: i64| {
+            let mut asked = 0;
+            let new = Seen { size, ..seen("b", 9, 9) };
+            let after = reconcile(&[new], before, |_| {
+                asked += 1;
+                Some("same".to_owned())
+            });
+            (asked, after.update.moved.len())
+        };
+        assert_eq!(read(&before, 10), (0, 0), "no content is known");
+        before[0].digest = Some("same".to_owned());
+        assert_eq!(read(&before, 11), (0, 0), "another size");
+        assert_eq!(read(&before, 10), (1, 1));
+    }
+
+    #[test]
+    fn a_circle_in_what_is_known_ends() {
+        let mut before = known(&[Seen { folder: true, ..seen("a", 1, 7) }, Seen { folder: true, ..seen("b", 2, 7) }]);
+        before[0].parent = before[1].id.clone();
+        before[1].parent = before[0].id.clone();
+        assert_eq!(reconcile(&[], &before, |_| None).update.gone.len(), 2);
+    }
+}

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    changing::{self, Done},
+    changing::{self, Copy, Done},
     failure::Failure,
     live::{Live, Turn},
 };
@@ -25,7 +25,9 @@ pub(super) enum Undo {
     /// A document or folder that was moved or renamed, and is to go back.
     Place { id: String, at: Place, back: Place },
     /// A copy that was made, and is to go if its content is the same.
-    Copy { id: String, at: Place, digest: String },
+    Copy { of: String, id: String, at: Place, digest: String },
+    /// A copy that went, and is to be made again if the document is the same.
+    Again { of: String, at: Place, digest: String },
 }
 
 /// Why something can't be taken back.
@@ -44,10 +46,10 @@ impl From<Failure> for Stays {
 }
 
 pub(super) async fn undo(vault: &Live, tool: &str, undo: Undo) -> Result<Done, Stays> {
-    let turn = vault.turn().await?;
     Ok(match undo {
-        Undo::Place { id, at, back } => put_back(&turn, id, at, back, tool == "vault.rename").await?,
-        Undo::Copy { id, at, digest } => remove(&turn, &id, &at, digest).await?,
+        Undo::Place { id, at, back } => put_back(&vault.turn().await?, id, at, back, tool == "vault.rename").await?,
+        Undo::Copy { of, id, at, digest } => remove(&vault.turn().await?, of, &id, at, digest).await?,
+        Undo::Again { of, at, digest } => again(vault, of, at, digest).await?,
     })
 }
 
@@ -85,7 +87,7 @@ async fn put_back(turn: &Turn<'_>, id: String, at: Place, back: Place, renamed: 
     Ok(Done { content, undo: Some(Undo::Place { id, at: back, back: at }) })
 }
 
-async fn remove(turn: &Turn<'_>, id: &str, at: &Place, digest: String) -> Result<Done, Failure> {
+async fn remove(turn: &Turn<'_>, of: String, id: &str, at: Place, digest: String) -> Result<Done, Failure> {
     let tree = &turn.tree;
     let Some(node) = tree.get(id) else {
         return Err(Failure::conflict("The copy is gone already: nothing was changed."));
@@ -94,8 +96,18 @@ async fn remove(turn: &Turn<'_>, id: &str, at: &Place, digest: String) -> Result
         return Err(Failure::conflict(format!("The copy is at '{}' now, so it is somebody's: it stays.", node.path)));
     }
     let spot = tree.spot(&at.folder, &at.name).ok_or_else(|| Failure::conflict("The copy's folder is gone."))?;
-    if !turn.vault.on_disk(move |folder| folder.remove_unchanged(&spot, &digest)).await? {
+    let expected = digest.clone();
+    if !turn.vault.on_disk(move |folder| folder.remove_unchanged(&spot, &expected)).await? {
         return Err(Failure::conflict(format!("'{}' was changed after it was copied: it stays.", node.path)));
     }
-    Ok(Done { content: json!({"copied": false, "dryRun": false}), undo: None })
+    Ok(Done { content: json!({"copied": false, "dryRun": false}), undo: Some(Undo::Again { of, at, digest }) })
+}
+
+async fn again(vault: &Live, of: String, at: Place, digest: String) -> Result<Done, Failure> {
+    let asked = Copy { id: of, to_folder_id: Some(at.folder), new_name: Some(at.name), digest: Some(digest) };
+    let moved_on = |failure: Failure| match failure.code {
+        "INTERNAL" => failure,
+        _ => Failure::conflict(failure.error),
+    };
+    changing::copy(vault, asked).await.map_err(moved_on)
 }

@@ -82,9 +82,19 @@ on_both! {
         };
         let undo = copy("b.txt").await;
         assert_eq!(world.take_back("vault.copy", &undo).await, Ok(json!({"copied": false, "dryRun": false})));
-        assert!(world.last_is_final());
+        let redo = world.undo();
         assert_eq!(world.names(json!({})).await, ["a.txt"]);
         assert!(world.take_back("vault.copy", &undo).await.unwrap_err().contains("gone already"));
+
+        let copied = world.take_back("vault.copy", &redo).await.unwrap();
+        let undo = world.undo();
+        assert_eq!((&copied["copied"], &copied["newId"]), (&json!(true), &json!(world.id("b.txt").await)), "made again");
+        assert!(world.take_back("vault.copy", &redo).await.unwrap_err().contains("there already"));
+        world.take_back("vault.copy", &undo).await.unwrap();
+        fs::write(world.root.join("a.txt"), "Content").unwrap();
+        assert!(world.take_back("vault.copy", &redo).await.unwrap_err().contains("changed since"));
+        assert_eq!(fs::read_dir(&world.root).unwrap().count(), 1, "no half copy is left");
+        fs::write(world.root.join("a.txt"), "content").unwrap();
 
         let undo = copy("c.txt").await;
         // as long as before, so that only the content tells

@@ -47,9 +47,7 @@ async fn ask(
     transaction.execute(AssertSqlSafe(time)).await.map_err(refused)?;
     // once something was read, not even a transaction's own command makes it write
     transaction.execute("SELECT 1").await.map_err(refused)?;
-    // a line of its own for the bracket: the statement may end in a comment
-    let rows = limits.rows.saturating_add(1);
-    let wrapped = format!("SELECT CAST(row_to_json(asked) AS text) FROM (\n{}\n) asked LIMIT {rows}", without_end(sql));
+    let wrapped = wrapped(sql, limits);
     let query = parameters.iter().fold(sqlx::query(AssertSqlSafe(wrapped)), |query, value| match value {
         Value::Null => query.bind(None::<String>),
         Value::Bool(truth) => query.bind(*truth),
@@ -62,7 +60,10 @@ async fn ask(
     let found = query.persistent(false).fetch_all(&mut *transaction).await.map_err(refused)?;
     let mut gathered = Gathered::new(limits);
     for row in found {
-        let text: String = row.try_get(0).map_err(refused)?;
+        let Some(text) = row.try_get::<Option<String>, _>(0).map_err(refused)? else {
+            gathered.more = true;
+            break;
+        };
         let object: Map<String, Value> =
             serde_json::from_str(&text).map_err(|error| QueryFault::Invalid(error.to_string()))?;
         if !gathered.add(object, text.len()) {
@@ -71,6 +72,20 @@ async fn ask(
     }
     transaction.rollback().await.map_err(refused)?;
     Ok(gathered.done())
+}
+
+/// Each row as a line of JSON; no more rows than asked for and one, and none past the bytes that are wanted, so that they do
+/// not even travel.
+fn wrapped(sql: &str, limits: QueryLimits) -> String {
+    let (rows, bytes) = (limits.rows.saturating_add(1), limits.bytes);
+    // a line of its own for the bracket: the statement may end in a comment
+    let lines =
+        format!("SELECT CAST(row_to_json(asked) AS text) AS line FROM (\n{}\n) asked LIMIT {rows}", without_end(sql));
+    format!(
+        "SELECT CASE WHEN total <= {bytes} THEN line END FROM (
+            SELECT line, sum(octet_length(line)) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM ({lines}) lines
+        ) summed"
+    )
 }
 
 /// A semicolon at the end is a habit, not a second statement.

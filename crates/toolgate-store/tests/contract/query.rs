@@ -44,6 +44,7 @@ on_both! {
             "DELETE FROM orders", "INSERT INTO orders VALUES (9, 'x', 1)", "UPDATE orders SET total = 0", "DROP TABLE orders",
             "CREATE TABLE mine (a INTEGER)", "SELECT 1; DELETE FROM orders", "SELECT 1; SELECT 2", "DELETE FROM orders RETURNING id",
             "WITH gone AS (DELETE FROM orders RETURNING id) SELECT * FROM gone", "SELECT 1) asked; DELETE FROM orders; --",
+            "SELECT 1 AS line) asked LIMIT 1) lines) summed; DELETE FROM orders; --", "SELECT 1) asked) lines) summed --",
             "BEGIN", "COMMIT", "ROLLBACK", "VACUUM", "PRAGMA query_only = 0", "ATTACH DATABASE 'x.db' AS x",
             "SELECT load_extension('x')", "SET TRANSACTION READ WRITE", "SELECT * INTO mine FROM orders",
             "COPY orders TO PROGRAM 'cat'", "EXPLAIN DELETE FROM orders", "", ";", "-- nothing",
@@ -76,6 +77,8 @@ on_both! {
         assert_eq!((answer.rows.len(), answer.more), (3, false), "exactly as many as there are");
         let answer = shop.query("SELECT id, customer FROM orders ORDER BY id", &[], QueryLimits { bytes: 40, ..LIMITS }).await.unwrap();
         assert!(answer.rows.len() < 3 && answer.more, "{answer:?}");
+        let ordered = shop.query("SELECT id FROM orders ORDER BY id DESC", &[], LIMITS).await.unwrap();
+        assert_eq!(json!(ordered.rows), json!([{"id": 3}, {"id": 2}, {"id": 1}]), "in the order asked for");
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
         let time = Duration::from_millis(100);
         assert_eq!(shop.query(endless, &[], QueryLimits { time, ..LIMITS }).await, Err(QueryFault::TimedOut(time)));
