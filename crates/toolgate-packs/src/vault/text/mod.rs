@@ -2,6 +2,9 @@
 //! harms nobody.
 
 mod docx;
+#[cfg(test)]
+#[path = "../../../tests/vault/files.rs"]
+mod files;
 mod html;
 mod pdf;
 mod plain;
@@ -106,6 +109,52 @@ fn limited(text: String, most: usize) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Valid files with bytes changed, cut out and repeated: whatever they are then, reading them ends with an answer.
+    #[tokio::test]
+    async fn damaged_files_of_every_sort_are_answered() {
+        let page = b"<title>a</title><p class='x'>b &amp; c<!-- d --><script>e</script><ul><li>f".to_vec();
+        let word = files::docx(&["one", "two &amp; three"]);
+        let pages = files::pdf(&["one", "two"]);
+        let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut next = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % below as u64).unwrap()
+        };
+        let reader = Reader::new(TextLimits { bytes: 10_000, time: Duration::from_secs(60) });
+        for (format, whole) in [(Format::Html, page), (Format::Docx, word), (Format::Pdf, pages)] {
+            for _ in 0..500 {
+                let mut file = whole.clone();
+                for _ in 0..=next(8) {
+                    let at = next(file.len());
+                    match next(4) {
+                        0 => file[at] = u8::try_from(next(256)).unwrap(),
+                        1 => file[at] ^= 1 << next(8),
+                        2 => drop(file.drain(at..(at + next(20)).min(file.len()))),
+                        _ => file.extend_from_within(at..(at + next(200)).min(file.len())),
+                    }
+                    if file.is_empty() {
+                        file.push(b' ');
+                    }
+                }
+                let answer = reader.read(format, file.clone()).await;
+                let ended = !matches!(answer, Err(TextFault::TimedOut | TextFault::Busy));
+                assert!(ended && answer != gave_up(), "{format:?}: {}", String::from_utf8_lossy(&file));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_unpacks_to_more_than_it_may_is_refused() {
+        let reader = reader(Duration::from_secs(60));
+        assert_eq!(reader.read(Format::Docx, files::docx_bomb()).await, Err(TextFault::TooLarge(10_000)));
+    }
+
+    fn gave_up() -> Result<Text, TextFault> {
+        Err(TextFault::Broken("its parser gave up".to_owned()))
+    }
 
     fn reader(time: Duration) -> Reader {
         Reader::new(TextLimits { bytes: 1000, time })
