@@ -195,10 +195,15 @@ pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {
     plan.ready()?;
     let to = plan.target(&tree)?;
     vault.on_disk(move |folder| folder.publish(&staged, &to)).await?;
-    let after = turn.look().await?;
-    let gone = || Failure::conflict("The copy was made, and has been taken away since.");
-    let id = after.named(&plan.to.folder, &plan.to.name).map(|copy| copy.known.id.clone()).ok_or_else(gone)?;
-    let content = json!({"copied": true, "dryRun": false, "newId": id});
+    // the copy is there from here on: whatever else fails, it was made and can be taken back
+    let id = match turn.look().await {
+        Ok(after) => after.named(&plan.to.folder, &plan.to.name).map(|copy| copy.known.id.clone()),
+        Err(_) => None,
+    };
+    let mut content = json!({"copied": true, "dryRun": false});
+    if let (Some(id), Some(content)) = (&id, content.as_object_mut()) {
+        content.insert("newId".to_owned(), json!(id));
+    }
     Ok(Done { content, undo: Some(Undo::Copy { of: asked.id, id, at: plan.to.clone(), digest }) })
 }
 

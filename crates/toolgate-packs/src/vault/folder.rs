@@ -167,16 +167,21 @@ impl Folder {
     /// Removes a document if its content is what it was. `false` leaves it as it is.
     pub(super) fn remove_unchanged(&self, spot: &Spot, digest: &str) -> io::Result<bool> {
         let dir = self.dir(spot)?;
-        let aside = format!("{}{}", names::UNFINISHED, ids::random());
-        // out of everyone's way first, so that what is looked at is what is removed
-        rename_to_free(&dir, &spot.name, &dir, &aside)?;
-        let same = self.digest(&join(&spot.folder, &aside)).is_ok_and(|found| found == digest);
-        if same {
-            dir.remove_file(&aside)?
-        } else {
-            rename_to_free(&dir, &aside, &dir, &spot.name)?
+        if self.digest(&join(&spot.folder, &spot.name))? != digest {
+            return Ok(false);
         }
-        Ok(same)
+        let aside = format!("{}{}", names::UNFINISHED, ids::random());
+        // out of everyone's way, and looked at again: what is removed is what was looked at
+        rename_to_free(&dir, &spot.name, &dir, &aside)?;
+        if self.digest(&join(&spot.folder, &aside)).is_ok_and(|found| found == digest) {
+            dir.remove_file(&aside)?;
+            return Ok(true);
+        }
+        // somebody wrote in between; should even its name be taken by now, it gets one that is shown
+        if rename_to_free(&dir, &aside, &dir, &spot.name).is_err() {
+            rename_to_free(&dir, &aside, &dir, &format!("restored-{}", ids::random()))?;
+        }
+        Ok(false)
     }
 
     /// The folder of a place, if it is still the one that was meant.

@@ -25,7 +25,13 @@ pub(super) enum Undo {
     /// A document or folder that was moved or renamed, and is to go back.
     Place { id: String, at: Place, back: Place },
     /// A copy that was made, and is to go if its content is the same.
-    Copy { of: String, id: String, at: Place, digest: String },
+    Copy {
+        of: String,
+        /// Absent where it could not be learned: then it is known by its place and content.
+        id: Option<String>,
+        at: Place,
+        digest: String,
+    },
     /// A copy that went, and is to be made again if the document is the same.
     Again { of: String, at: Place, digest: String },
 }
@@ -48,7 +54,7 @@ impl From<Failure> for Stays {
 pub(super) async fn undo(vault: &Live, tool: &str, undo: Undo) -> Result<Done, Stays> {
     Ok(match undo {
         Undo::Place { id, at, back } => put_back(&vault.turn().await?, id, at, back, tool == "vault.rename").await?,
-        Undo::Copy { of, id, at, digest } => remove(&vault.turn().await?, of, &id, at, digest).await?,
+        Undo::Copy { of, id, at, digest } => remove(&vault.turn().await?, of, id.as_deref(), at, digest).await?,
         Undo::Again { of, at, digest } => again(vault, of, at, digest).await?,
     })
 }
@@ -87,9 +93,9 @@ async fn put_back(turn: &Turn<'_>, id: String, at: Place, back: Place, renamed: 
     Ok(Done { content, undo: Some(Undo::Place { id, at: back, back: at }) })
 }
 
-async fn remove(turn: &Turn<'_>, of: String, id: &str, at: Place, digest: String) -> Result<Done, Failure> {
+async fn remove(turn: &Turn<'_>, of: String, id: Option<&str>, at: Place, digest: String) -> Result<Done, Failure> {
     let tree = &turn.tree;
-    let Some(node) = tree.get(id) else {
+    let Some(node) = id.map_or_else(|| tree.named(&at.folder, &at.name), |id| tree.get(id)) else {
         return Err(Failure::conflict("The copy is gone already: nothing was changed."));
     };
     if node.known.parent != at.folder || node.known.name != at.name {

@@ -115,4 +115,19 @@ on_both! {
         assert!(world.take_back("vault.copy", &undo).await.unwrap_err().contains("gone already"));
         assert_eq!(world.names(json!({})).await, ["a.txt", "c.txt", "e.txt", "mine.txt"]);
     }
+
+    async fn a_copy_whose_id_was_not_learned_is_known_by_its_place_and_content(world: World) {
+        world.write("a.txt", "content");
+        let a = world.id("a.txt").await;
+        world.good("vault.copy", json!({"id": a, "newName": "b.txt"})).await;
+        let mut undo: serde_json::Value = serde_json::from_str(world.undo().get()).unwrap();
+        undo["id"] = serde_json::Value::Null;
+        let undo = serde_json::value::to_raw_value(&undo).unwrap();
+        world.take_back("vault.copy", &undo).await.unwrap();
+        assert_eq!(world.names(json!({})).await, ["a.txt"]);
+        assert!(world.take_back("vault.copy", &undo).await.unwrap_err().contains("gone already"));
+        world.write("b.txt", "somebody else's");
+        assert!(world.take_back("vault.copy", &undo).await.unwrap_err().contains("was changed"));
+        assert_eq!(world.names(json!({})).await, ["a.txt", "b.txt"]);
+    }
 }
