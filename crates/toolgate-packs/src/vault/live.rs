@@ -1,7 +1,7 @@
 //! The live vault: folder, memory of it, and text, kept in step.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
@@ -13,7 +13,7 @@ use super::{
     failure::Failure,
     folder::{Folder, Seen, nanoseconds},
     kinds,
-    scan::{Scanned, reconcile},
+    scan::reconcile,
     terms,
     text::{Reader, Text, TextFault, TextLimits},
     tree::{Node, Tree},
@@ -42,6 +42,8 @@ struct Limits {
 #[derive(Default)]
 struct Known {
     seen: Vec<Seen>,
+    /// Not there at the last look; forgotten if not there at the next.
+    missed: HashSet<String>,
     tree: Arc<Tree>,
     at: Option<Instant>,
 }
@@ -93,31 +95,48 @@ impl Live {
     }
 
     async fn scan(&self, known: &mut Known) -> Result<(), Failure> {
-        let store = |fault: StoreError| Failure::store(&fault);
         let at = Instant::now();
-        let most = self.limits.items;
-        let seen = self.on_disk(move |folder| folder.walk(most)).await?;
-        if known.at.is_some() && known.seen == seen {
+        if known.at.is_some() && known.missed.is_empty() && self.walk().await? == known.seen {
             known.at = Some(at);
             return Ok(());
         }
         for _ in 0..TRIES {
-            let items = self.memory.items().await.map_err(store)?;
-            let Scanned { nodes, update } = self.reconciled(seen.clone(), items).await?;
-            match self.memory.update(&update).await {
-                Ok(()) => {
-                    *known = Known { seen, tree: Arc::new(Tree::new(nodes)), at: Some(at) };
+            // what is known first, what is there second: others may add to both, and what they just made known would
+            // otherwise seem to be gone
+            let items = self.items().await?;
+            let seen = self.walk().await?;
+            let (walked, before) = (seen.clone(), items.clone());
+            let reconciled = move |folder: &Folder| Ok(reconcile(&walked, &before, |path| folder.digest(path).ok()));
+            let mut scanned = self.on_disk(reconciled).await?;
+            let missed = scanned.doubt(&known.missed, &items);
+            match self.memory.update(&scanned.update).await {
+                Ok(()) if self.are_stored(&scanned.update.new).await? => {
+                    *known = Known { seen, missed, tree: Arc::new(Tree::new(scanned.nodes)), at: Some(at) };
                     return Ok(());
                 }
-                Err(StoreError::Duplicate { .. }) => {}
+                Ok(()) | Err(StoreError::Duplicate { .. }) => {}
                 Err(fault) => return Err(Failure::store(&fault)),
             }
         }
         Err(Failure::internal("The vault changes too fast to be read. Try again shortly."))
     }
 
-    async fn reconciled(&self, seen: Vec<Seen>, items: Vec<VaultItem>) -> Result<Scanned, Failure> {
-        self.on_disk(move |folder| Ok(reconcile(&seen, &items, |path| folder.digest(path).ok()))).await
+    async fn walk(&self) -> Result<Vec<Seen>, Failure> {
+        let most = self.limits.items;
+        self.on_disk(move |folder| folder.walk(most)).await
+    }
+
+    async fn items(&self) -> Result<Vec<VaultItem>, Failure> {
+        self.memory.items().await.map_err(|fault| Failure::store(&fault))
+    }
+
+    /// Another process may have given one of them an id first.
+    async fn are_stored(&self, new: &[VaultItem]) -> Result<bool, Failure> {
+        if new.is_empty() {
+            return Ok(true);
+        }
+        let stored: HashSet<String> = self.items().await?.into_iter().map(|item| item.id).collect();
+        Ok(new.iter().all(|item| stored.contains(&item.id)))
     }
 
     /// Runs what blocks where it may.

@@ -21,6 +21,22 @@ pub(super) struct Scanned {
     pub(super) update: VaultUpdate,
 }
 
+impl Scanned {
+    /// Holds back those that are gone for the first time: a file that is moved while the folder is walked can be missed,
+    /// and is found at the next look. Gives who is held back. One whose place another has is gone for certain.
+    pub(super) fn doubt(&mut self, missed_before: &HashSet<String>, known: &[VaultItem]) -> HashSet<String> {
+        let taken: HashSet<(&str, &str)> =
+            self.nodes.iter().map(|node| (node.known.parent.as_str(), node.known.name.as_str())).collect();
+        let displaced = known.iter().filter(|item| taken.contains(&(item.parent.as_str(), item.name.as_str())));
+        let displaced: HashSet<&str> = displaced.map(|item| item.id.as_str()).collect();
+        let (gone, missed): (HashSet<String>, HashSet<String>) = std::mem::take(&mut self.update.gone)
+            .into_iter()
+            .partition(|id| missed_before.contains(id) || displaced.contains(id.as_str()));
+        self.update.gone = gone.into_iter().collect();
+        missed
+    }
+}
+
 /// `digest` reads a file at a path; it is asked only where that can tell something.
 pub(super) fn reconcile(seen: &[Seen], known: &[VaultItem], mut digest: impl FnMut(&str) -> Option<String>) -> Scanned {
     let mut lost = Lost::of(seen, known);
@@ -200,6 +216,22 @@ mod tests {
         before[0].digest = Some("same".to_owned());
         assert_eq!(read(&before, 11), (0, 0), "another size");
         assert_eq!(read(&before, 10), (1, 1));
+    }
+
+    #[test]
+    fn what_was_missed_once_is_not_forgotten_yet() {
+        let before = known(&[seen("a", 1, 7), seen("b", 2, 7)]);
+        let mut look = reconcile(&[seen("b", 2, 7)], &before, |_| None);
+        let missed = look.doubt(&HashSet::new(), &before);
+        assert_eq!((missed.len(), look.update.gone.len()), (1, 0));
+        let mut again = reconcile(&[seen("b", 2, 7)], &before, |_| None);
+        assert!(again.doubt(&missed, &before).is_empty());
+        assert_eq!(again.update.gone, [before[0].id.clone()]);
+        let mut back = reconcile(&[seen("b", 2, 7), seen("c", 1, 7)], &before, |_| None);
+        assert!(back.doubt(&missed, &before).is_empty() && back.update.gone.is_empty(), "it was only on its way");
+        let mut other = reconcile(&[Seen { folder: true, ..seen("a", 9, 9) }, seen("b", 2, 7)], &before, |_| None);
+        assert!(other.doubt(&HashSet::new(), &before).is_empty());
+        assert_eq!(other.update.gone, [before[0].id.clone()], "a folder has its place");
     }
 
     #[test]

@@ -110,7 +110,9 @@ on_both! {
         let undo = copy("e.txt").await;
         // deleted, and something else under its name
         fs::remove_file(world.root.join("e.txt")).unwrap();
-        world.names(json!({})).await;
+        for _ in 0..2 {
+            world.names(json!({})).await;
+        }
         fs::write(world.root.join("e.txt"), "content").unwrap();
         assert!(world.take_back("vault.copy", &undo).await.unwrap_err().contains("gone already"));
         assert_eq!(world.names(json!({})).await, ["a.txt", "c.txt", "e.txt", "mine.txt"]);

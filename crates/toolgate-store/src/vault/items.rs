@@ -45,7 +45,7 @@ const TOGETHER: usize = 500;
 const LIST: &str = "SELECT id, parent, name, folder, inode, born, size, modified, digest, stamp
     FROM vault_items WHERE vault = $1 ORDER BY id";
 const INSERT: &str = "INSERT INTO vault_items (vault, id, parent, name, folder, inode, born, size, modified)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (vault, parent, name) DO NOTHING RETURNING id";
 const UPDATE: &str = "UPDATE vault_items
     SET parent = $3, name = $4, folder = $5, inode = $6, born = $7, size = $8, modified = $9
     WHERE vault = $1 AND id = $2 RETURNING id";
@@ -68,8 +68,9 @@ impl VaultRepository {
     }
 
     /// Brings what is known up to what was seen. Those that moved leave their places first, so that they may trade
-    /// them. Another process that stored the same place first makes this fail with `Duplicate`. What was done by then
-    /// stays: an item that is nowhere is found again by its file.
+    /// them. A new item whose place another process stored first is not stored: look which id it got. One that moved to a
+    /// place that is taken fails with `Duplicate`; what was done by then stays, and an item that is nowhere is found
+    /// again by its file.
     pub async fn update(&self, seen: &VaultUpdate) -> Result<(), StoreError> {
         let mut statements = self.statements(seen).into_iter().peekable();
         // a part at a time: a server answers each well within its time, however much there is to do
