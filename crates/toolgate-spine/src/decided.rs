@@ -68,12 +68,13 @@ impl Decided {
             }
             Decision::Deny(denial) => return Err(Box::new(Outcome::denied(tool, denial, caller))),
         }
+        let dry_run = call.dry_run || wants_preview(house, &tool, call.arguments);
         Ok(Self {
             house: Arc::clone(house),
             view,
             caller: Arc::clone(caller),
             tool,
-            dry_run: call.dry_run,
+            dry_run,
             needs,
             lang: call.lang,
             client: call.client.clone(),
@@ -82,4 +83,17 @@ impl Decided {
             _by_decide: (),
         })
     }
+}
+
+/// A tool that declares `dryRun` takes it as an argument; for all others that is an argument like any.
+fn wants_preview(house: &House, tool: &Tool, arguments: Option<&RawValue>) -> bool {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Wish {
+        #[serde(default)]
+        dry_run: bool,
+    }
+    let Some(arguments) = arguments.filter(|arguments| arguments.get().contains("dryRun")) else { return false };
+    house.guard(tool).is_some_and(|guard| guard.declares("dryRun"))
+        && serde_json::from_str::<Wish>(arguments.get()).is_ok_and(|wish| wish.dry_run)
 }

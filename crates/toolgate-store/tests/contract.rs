@@ -13,10 +13,10 @@ mod approvals;
 mod approvals_taken;
 #[path = "contract/changes.rs"]
 mod changes;
-#[path = "contract/flows.rs"]
-mod flows;
 #[path = "contract/events.rs"]
 mod events;
+#[path = "contract/flows.rs"]
+mod flows;
 #[path = "contract/hostile.rs"]
 mod hostile;
 #[path = "contract/keys.rs"]
@@ -31,10 +31,10 @@ mod outage;
 mod plan_steps;
 #[path = "contract/plans.rs"]
 mod plans;
-#[path = "contract/receipts.rs"]
-mod receipts;
 #[path = "contract/query.rs"]
 mod query;
+#[path = "contract/receipts.rs"]
+mod receipts;
 #[path = "contract/secrets.rs"]
 mod secrets;
 #[path = "contract/sessions.rs"]

@@ -6,9 +6,16 @@ use toolgate_core::{
     Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
     tool::BadToolName,
 };
-use toolgate_packs::{BadPack, echo::EchoPack, gate::GatePack, spine::SpinePack, todo::TodoPack};
+use toolgate_packs::{
+    BadPack,
+    echo::EchoPack,
+    gate::GatePack,
+    spine::SpinePack,
+    todo::TodoPack,
+    vault::{DatabaseConfig, VaultConfig, VaultPack},
+};
 use toolgate_spine::{House, HouseProblem, LimitDefaults, SpineDoor, ToolOffer, ToolSource, check_tool};
-use toolgate_store::Store;
+use toolgate_store::{Location, Store};
 
 use crate::{
     config::{Config, Naming, Pack},
@@ -24,6 +31,14 @@ pub enum RaiseProblem {
     UnknownPack { name: String, hint: String, known: String },
     #[error("the pack 'echo' needs definitions: [packs.echo] definitions = \"tools.json\"")]
     NoDefinitions,
+    #[error("the pack 'vault' needs a folder: [packs.vault] root = \"documents\"")]
+    NoRoot,
+    #[error("[packs.vault] databases.{name}: {reason}")]
+    BadDatabase { name: String, reason: String },
+    #[error("the pack '{pack}' takes neither root nor databases; only 'vault' does")]
+    UnwantedRoot { pack: String },
+    #[error(transparent)]
+    Vault(#[from] toolgate_packs::vault::VaultProblem),
     #[error("the pack '{pack}' takes no definitions; only 'echo' does")]
     UnwantedDefinitions { pack: String },
     #[error("{place} names the tool '{name}', which is not registered{hint}")]
@@ -49,7 +64,7 @@ pub enum RaiseProblem {
 }
 
 /// Every pack there is.
-pub const PACKS: &[&str] = &["echo", "gate", "spine", "todo"];
+pub const PACKS: &[&str] = &["echo", "gate", "spine", "todo", "vault"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaiseProblem> {
@@ -115,6 +130,7 @@ pub fn house(
             "todo" => Arc::new(TodoPack::new(store.clone())?),
             "echo" => Arc::new(echo(pack)?),
             "spine" => Arc::new(SpinePack::new(Arc::clone(door))?),
+            "vault" => Arc::new(VaultPack::new(store.clone(), &vault(pack)?)?),
             _ => Arc::new(GatePack::new()?),
         });
     }
@@ -131,10 +147,17 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
     if pack.definitions.is_some() && name != "echo" {
         return Err(RaiseProblem::UnwantedDefinitions { pack: name.to_owned() });
     }
+    if (pack.root.is_some() || !pack.databases.is_empty()) && name != "vault" {
+        return Err(RaiseProblem::UnwantedRoot { pack: name.to_owned() });
+    }
     match name {
         "todo" => Ok(toolgate_packs::todo::offered()?),
         "gate" => Ok(GatePack::new()?.tools()),
         "spine" => Ok(toolgate_packs::spine::offered()?),
+        "vault" => {
+            vault(pack)?;
+            Ok(toolgate_packs::vault::offered()?)
+        }
         "echo" => Ok(echo(pack)?.tools()),
         _ => Err(RaiseProblem::UnknownPack {
             name: name.to_owned(),
@@ -147,6 +170,22 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
 fn echo(pack: &Pack) -> Result<EchoPack, RaiseProblem> {
     let path = pack.definitions.as_deref().ok_or(RaiseProblem::NoDefinitions)?;
     Ok(EchoPack::new(&path.display().to_string(), &read(path)?)?)
+}
+
+fn vault(pack: &Pack) -> Result<VaultConfig, RaiseProblem> {
+    let mut config = VaultConfig::new(pack.root.clone().ok_or(RaiseProblem::NoRoot)?);
+    for (name, place) in &pack.databases {
+        let location = if place.contains("://") {
+            place.parse().map_err(|fault: toolgate_store::StoreError| RaiseProblem::BadDatabase {
+                name: name.clone(),
+                reason: fault.to_string(),
+            })?
+        } else {
+            Location::Sqlite(place.into())
+        };
+        config.databases.insert(name.clone(), DatabaseConfig { location });
+    }
+    Ok(config)
 }
 
 fn registered(source: &str, prefix: &str, config: &Config, offer: ToolOffer) -> Result<Tool, RaiseProblem> {

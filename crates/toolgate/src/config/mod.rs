@@ -297,6 +297,10 @@ pub struct Pack {
     pub prefix: String,
     /// For the pack "echo": a JSON file with an array of tool definitions.
     pub definitions: Option<PathBuf>,
+    /// For the pack "vault": the folder of documents.
+    pub root: Option<PathBuf>,
+    /// For the pack "vault": what `db.query` may ask, by name: a path of an SQLite file or postgres://…
+    pub databases: BTreeMap<String, String>,
 }
 
 /// What is written to standard error.

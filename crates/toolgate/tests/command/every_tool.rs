@@ -27,6 +27,9 @@ fn home() -> Home {
         if pack == "echo" {
             config.push_str("definitions = \"tools.json\"\n");
         }
+        if pack == "vault" {
+            config.push_str("root = \".\"\n");
+        }
     }
     let home = Home::with(&config);
     home.write("tools.json", &json!([{"name": "echo_text", "inputSchema": {"type": "object"}}]).to_string());
@@ -85,9 +88,9 @@ fn what_a_caller_is_listed_it_may_call_and_what_it_is_not_it_may_not() {
     for (who, token) in callers {
         let listed = gate.ask(&token.iter().fold(Message::list(Era::Late), |ask, token| ask.bearer(token))).tools();
         for tool in matrix["tools"].as_array().unwrap() {
-            let name = tool["tool"].as_str().unwrap();
+            let name = tool["tool"].as_str().unwrap().replace('.', "_");
             let cell = &tool["outcomes"][who];
-            assert_eq!(listed.iter().any(|listed| listed == name), cell["listed"] != "no", "{who} {name}");
+            assert_eq!(listed.iter().any(|listed| *listed == name), cell["listed"] != "no", "{who} {name}");
         }
     }
 }
