@@ -11,7 +11,7 @@ use crate::{
     TodoRepository, VaultRepository,
     engine::Engine,
     error::Fault,
-    ledger::{CheckpointKey, Ledger, LedgerSettings},
+    ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
 };
 
 /// An open database. Clones share its connections.
@@ -69,6 +69,11 @@ impl Store {
     /// Opens the ledger as a new writer: once for a process.
     pub async fn ledger(&self, settings: LedgerSettings) -> Result<Ledger, StoreError> {
         Ledger::open(self.engine.clone(), settings).await
+    }
+
+    /// The ledger to be read: nothing is written to it or created for it. `None` if no process has ever opened it here.
+    pub async fn ledger_reader(&self) -> Result<Option<LedgerReader>, StoreError> {
+        LedgerReader::open(self.engine.clone()).await
     }
 
     /// The key that signs the ledger's checkpoints, shared by all replicas; made when it is first asked for.

@@ -12,15 +12,16 @@ mod entry;
 mod filter;
 mod job;
 mod pages;
+mod reader;
 mod record;
 mod unavailable;
 mod verify;
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
-use crate::{StoreError, engine::Engine, statement::Statement};
+use crate::{StoreError, engine::Engine};
 
-use self::{canonical::Draft, engine::LedgerEngine, record::HeadRow};
+use self::{canonical::Draft, engine::Sink};
 pub(crate) use self::{
     canonical::Repeated,
     chain::{Chain, Link},
@@ -35,6 +36,7 @@ pub use self::{
     filter::Filter,
     job::Pending,
     pages::Pages,
+    reader::LedgerReader,
     record::{Cursor, Record},
     unavailable::LedgerUnavailable,
     verify::{Finding, Scope, Verification, Wrong},
@@ -51,17 +53,19 @@ pub struct LedgerSettings {
 /// An open ledger: one writer, and everybody's records. Clones share it.
 #[derive(Clone)]
 pub struct Ledger {
-    engine: Arc<LedgerEngine>,
+    sink: Arc<Sink>,
+    reader: LedgerReader,
 }
 
 impl Ledger {
     pub(crate) async fn open(engine: Arc<Engine>, settings: LedgerSettings) -> Result<Self, StoreError> {
-        LedgerEngine::open(engine, settings).await.map(|engine| Self { engine: Arc::new(engine) })
+        let (sink, source) = engine::open(engine, settings).await?;
+        Ok(Self { sink: Arc::new(sink), reader: LedgerReader::new(source) })
     }
 
     /// This process's name in the ledger. It appears there with the first record.
     pub fn writer(&self) -> &str {
-        self.engine.writer()
+        self.sink.writer()
     }
 
     /// Records, and waits until that counts.
@@ -73,69 +77,24 @@ impl Ledger {
     /// one whose `Pending` is dropped is stored all the same.
     pub fn submit(&self, entry: Entry, durability: Durability) -> Pending {
         match Draft::new(entry) {
-            Ok(draft) => self.engine.submit(draft, durability),
+            Ok(draft) => self.sink.submit(draft, durability),
             Err(unavailable) => Pending::refused(unavailable),
         }
     }
 
-    /// Records in the order of their time, oldest first, after a cursor.
-    pub async fn page(&self, filter: &Filter, after: Option<Cursor>, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.engine.read("read the ledger", filter.page(after, limit)).await
-    }
-
-    /// The newest records, oldest of them first.
-    pub async fn latest(&self, filter: &Filter, limit: u32) -> Result<Vec<Record>, StoreError> {
-        let mut records: Vec<Record> = self.engine.read("read the ledger", filter.latest(limit)).await?;
-        records.reverse();
-        Ok(records)
-    }
-
-    /// Records in the order of arrival, after a position: what to ask again and again to follow the ledger. None is passed
-    /// by, so on PostgreSQL a record shows here a moment later than in [`Ledger::page`].
-    pub async fn tail(&self, filter: &Filter, after: i64, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.engine.read("follow the ledger", filter.tail(after, limit)).await
-    }
-
-    /// All records of a filter, page by page, in bounded memory: for an export.
-    pub fn pages(&self, filter: Filter) -> Pages {
-        Pages::new(self.clone(), filter)
-    }
-
-    /// Intents from this time on that have no outcome. Those of a writer that no longer runs are `unknown` for good;
-    /// those of one that runs may be under way.
-    pub async fn unfinished(&self, since: Option<i64>) -> Result<Vec<Record>, StoreError> {
-        self.engine.read("find unfinished calls", filter::unfinished(since)).await
-    }
-
-    /// Every writer's last record, signed.
-    pub async fn checkpoint(&self, key: &CheckpointKey, time: i64) -> Result<Checkpoint, StoreError> {
-        let heads = self.heads().await?;
-        Ok(Checkpoint::sign(key, time, heads))
-    }
-
-    /// Reads the chains and says everything that is wrong with them.
-    pub async fn verify(&self, scope: Scope) -> Result<Verification, StoreError> {
-        let heads = match &scope {
-            Scope::Since(_) => self.heads().await?,
-            Scope::Whole | Scope::Against(_) => Vec::new(),
-        };
-        let (checker, scans) = verify::plan(&scope, &heads);
-        let checker = self.engine.scan(scans, checker).await?;
-        // What came since, or was there and not yet settled.
-        let rest = checker.rest(&self.heads().await?);
-        let checker = self.engine.scan(rest, checker).await?;
-        Ok(checker.finish())
-    }
-
-    async fn heads(&self) -> Result<Vec<Head>, StoreError> {
-        let rows: Vec<HeadRow> =
-            self.engine.read("read the heads of the ledger", Statement::new(record::HEADS, [])).await?;
-        Ok(rows.into_iter().map(|row| row.0).collect())
-    }
-
     /// Stores what was handed over and lets go of the database.
     pub async fn close(&self) {
-        self.engine.close().await;
+        self.sink.close().await;
+        self.reader.close().await;
+    }
+}
+
+/// Who writes can read.
+impl Deref for Ledger {
+    type Target = LedgerReader;
+
+    fn deref(&self) -> &LedgerReader {
+        &self.reader
     }
 }
 

@@ -1,20 +1,20 @@
 //! Reading everything, a page at a time.
 
-use super::{Cursor, Filter, Ledger, Record};
+use super::{Cursor, Filter, LedgerReader, Record};
 use crate::StoreError;
 
 const PAGE: u32 = 1_000;
 
 /// The records of a filter in the order of time. Holds one page, and no lock between two.
 pub struct Pages {
-    ledger: Ledger,
+    ledger: LedgerReader,
     filter: Filter,
     after: Option<Cursor>,
     done: bool,
 }
 
 impl Pages {
-    pub(super) fn new(ledger: Ledger, filter: Filter) -> Self {
+    pub(super) fn new(ledger: LedgerReader, filter: Filter) -> Self {
         Self { ledger, filter, after: None, done: false }
     }
 

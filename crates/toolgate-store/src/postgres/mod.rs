@@ -18,7 +18,7 @@ use tokio::{
     time::{error::Elapsed, timeout},
 };
 
-pub(crate) use self::ledger::PostgresLedger;
+pub(crate) use self::ledger::{PostgresLedger, PostgresRecords};
 use self::pool::Pool;
 use crate::{
     Change, StoreError,

@@ -23,7 +23,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{broadcast, oneshot};
 
-pub(crate) use self::ledger::SqliteLedger;
+pub(crate) use self::ledger::{SqliteLedger, SqliteRecords};
 use crate::{
     Change, StoreError,
     engine::{Outcome, Write},

@@ -18,35 +18,59 @@ use crate::{
     error::Fault,
     ledger::{Chain, Checker, Job, LedgerUnavailable, Scan},
     migration,
+    statement::Statement,
 };
 
 /// Records that may wait; more are refused at once.
 const QUEUE: usize = 4096;
 
+const EXISTS: &str = "SELECT to_regclass('ledger') IS NOT NULL";
+
+/// The side that appends.
 pub(crate) struct PostgresLedger {
     writer: Arc<str>,
-    options: Box<PgConnectOptions>,
     /// Taken to end the task: it stops when nobody can send to it any more.
     queue: Mutex<Option<Sender<Job>>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// The side that verifies; all other reading goes through the store's pool.
+pub(crate) struct PostgresRecords {
+    options: Box<PgConnectOptions>,
+}
+
 impl Postgres {
-    pub(crate) async fn ledger(&self) -> Result<PostgresLedger, StoreError> {
-        let mut connection = self.pool.acquire().await.map_err(|fault| fault.during(OPEN))?;
-        migrate::migrate(&mut connection, &migration::POSTGRES_LEDGER).await?;
-        drop(connection);
+    pub(crate) async fn ledger(&self) -> Result<(PostgresLedger, PostgresRecords), StoreError> {
+        self.migrate_ledger().await?;
         let no_name = |_| Fault::Other("the system has no random numbers".to_owned()).during(OPEN);
         let chain = Chain::new().map_err(no_name)?;
         let writer = chain.writer().clone();
         let (sender, queue) = mpsc::channel(QUEUE);
         let task = tokio::spawn(appender::Appender::new(self.options.clone(), queue, chain).run());
-        Ok(PostgresLedger {
-            writer,
-            options: self.options.clone(),
-            queue: Mutex::new(Some(sender)),
-            task: Mutex::new(Some(task)),
-        })
+        let ledger = PostgresLedger { writer, queue: Mutex::new(Some(sender)), task: Mutex::new(Some(task)) };
+        Ok((ledger, PostgresRecords { options: self.options.clone() }))
+    }
+
+    /// `None` if there are no tables: nothing is created.
+    pub(crate) async fn ledger_records(&self) -> Result<Option<PostgresRecords>, StoreError> {
+        let rows = self.read(Statement::new(EXISTS, [])).await;
+        let exists = rows.and_then(|rows| rows.into_iter().next().map_or(Ok(false), |mut row| row.bool()));
+        if !exists.map_err(|fault| fault.during(OPEN))? {
+            return Ok(None);
+        }
+        self.migrate_ledger().await?;
+        Ok(Some(PostgresRecords { options: self.options.clone() }))
+    }
+
+    async fn migrate_ledger(&self) -> Result<(), StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(|fault| fault.during(OPEN))?;
+        migrate::migrate(&mut connection, &migration::POSTGRES_LEDGER).await
+    }
+}
+
+impl PostgresRecords {
+    pub(crate) async fn scan(&self, scans: Vec<Scan>, checker: Checker) -> Result<Checker, Fault> {
+        scan::scan(&self.options, scans, checker).await
     }
 }
 
@@ -62,10 +86,6 @@ impl PostgresLedger {
             TrySendError::Full(_) => LedgerUnavailable::new("too many records are waiting for the database"),
             TrySendError::Closed(_) => closed(),
         })
-    }
-
-    pub(crate) async fn scan(&self, scans: Vec<Scan>, checker: Checker) -> Result<Checker, Fault> {
-        scan::scan(&self.options, scans, checker).await
     }
 
     pub(crate) async fn close(&self) {

@@ -2,6 +2,7 @@
 
 mod appender;
 mod insert;
+mod records;
 mod scan;
 
 use std::{
@@ -15,13 +16,13 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{Message, Sqlite, ask, file, migrate, read_only, reader, run::fault, spawn};
+pub(crate) use self::records::SqliteRecords;
+use super::{Message, Sqlite, file, migrate, run::fault, spawn};
 use crate::{
     StoreError,
     error::Fault,
-    ledger::{Chain, Checker, Job, LedgerSettings, LedgerUnavailable, Scan},
+    ledger::{Chain, Job, LedgerSettings, LedgerUnavailable},
     migration,
-    statement::{Row, Statement},
 };
 
 /// Records that may wait; more are refused at once.
@@ -30,22 +31,37 @@ const QUEUE: usize = 4096;
 /// again, so a longer log writes back less.
 const LOG_PAGES: i64 = 4096;
 
+/// The side that appends.
 pub(crate) struct SqliteLedger {
     writer: Arc<str>,
-    path: PathBuf,
-    appender: SyncSender<Message<Job>>,
-    reader: SyncSender<Message<reader::Job>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    queue: SyncSender<Message<Job>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Sqlite {
-    pub(crate) async fn ledger(&self, settings: LedgerSettings) -> Result<SqliteLedger, StoreError> {
+    pub(crate) async fn ledger(&self, settings: LedgerSettings) -> Result<(SqliteLedger, SqliteRecords), StoreError> {
         let path = beside(&self.path);
-        match tokio::task::spawn_blocking(move || SqliteLedger::open(path, &settings)).await {
-            Ok(opened) => opened,
-            Err(_) => Err(Fault::Closed.during(file::OPEN)),
-        }
+        opened(move || Ok((SqliteLedger::open(&path, &settings)?, SqliteRecords::open(path)?))).await
     }
+
+    /// `None` if there is no file: nothing is created.
+    pub(crate) async fn ledger_records(&self) -> Result<Option<SqliteRecords>, StoreError> {
+        let path = beside(&self.path);
+        opened(move || {
+            if !path.exists() {
+                return Ok(None);
+            }
+            migrate::migrate(&mut file::connect(&path)?, &migration::SQLITE_LEDGER)?;
+            SqliteRecords::open(path).map(Some)
+        })
+        .await
+    }
+}
+
+async fn opened<T: Send + 'static>(
+    open: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(open).await.unwrap_or_else(|_| Err(Fault::Closed.during(file::OPEN)))
 }
 
 /// `toolgate.db` has its ledger in `toolgate-ledger.db`: two stores in one directory have two.
@@ -56,9 +72,9 @@ fn beside(store: &Path) -> PathBuf {
 }
 
 impl SqliteLedger {
-    fn open(path: PathBuf, settings: &LedgerSettings) -> Result<Self, StoreError> {
-        file::create(&path)?;
-        let mut connection = file::connect(&path)?;
+    fn open(path: &Path, settings: &LedgerSettings) -> Result<Self, StoreError> {
+        file::create(path)?;
+        let mut connection = file::connect(path)?;
         migrate::migrate(&mut connection, &migration::SQLITE_LEDGER)?;
         limit(&connection, settings).map_err(|error| fault(&error).during(file::OPEN))?;
         let set = connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES);
@@ -67,13 +83,10 @@ impl SqliteLedger {
         let chain = Chain::new().map_err(no_name)?;
         let writer = chain.writer().clone();
 
-        let (appender, queue) = mpsc::sync_channel(QUEUE);
-        let work = appender::Appender::new(connection, wal(&path), queue, chain);
-        let mut threads = vec![spawn("ledger-writer", move || work.run())?];
-        let (reader, queue) = mpsc::sync_channel(QUEUE);
-        let connection = read_only(file::connect(&path)?)?;
-        threads.push(spawn("ledger-reader", move || reader::run(&connection, &Mutex::new(queue)))?);
-        Ok(Self { writer, path, appender, reader, threads: Mutex::new(threads) })
+        let (queue, jobs) = mpsc::sync_channel(QUEUE);
+        let work = appender::Appender::new(connection, wal(path), jobs, chain);
+        let thread = spawn("ledger-writer", move || work.run())?;
+        Ok(Self { writer, queue, thread: Mutex::new(Some(thread)) })
     }
 
     pub(crate) fn writer(&self) -> &str {
@@ -81,35 +94,29 @@ impl SqliteLedger {
     }
 
     pub(crate) fn submit(&self, job: Job) -> Result<(), LedgerUnavailable> {
-        self.appender.try_send(Message::Job(job)).map_err(|refused| match refused {
+        self.queue.try_send(Message::Job(job)).map_err(|refused| match refused {
             TrySendError::Full(_) => LedgerUnavailable::new("too many records are waiting for the disk"),
             TrySendError::Disconnected(_) => LedgerUnavailable::new("the ledger is closed"),
         })
     }
 
-    pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {
-        ask(&self.reader, |answer| reader::Job { statement, answer }).await
-    }
-
-    pub(crate) async fn scan(&self, scans: Vec<Scan>, checker: Checker) -> Result<Checker, Fault> {
-        let path = self.path.clone();
-        let scanned = tokio::task::spawn_blocking(move || scan::scan(&path, &scans, checker)).await;
-        scanned.unwrap_or(Err(Fault::Closed))
-    }
-
     pub(crate) async fn close(&self) {
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        let (appender, reader) = (self.appender.clone(), self.reader.clone());
-        let stop = move || {
-            // A queue without a receiver means that thread has ended already.
-            let _ = appender.send(Message::Stop);
-            let _ = reader.send(Message::Stop);
-            for thread in threads {
-                let _ = thread.join();
-            }
-        };
-        let _ = tokio::task::spawn_blocking(stop).await;
+        stop(&self.queue, &self.thread).await;
     }
+}
+
+/// Ends a thread once it has done what was asked of it.
+async fn stop<Job: Send + 'static>(queue: &SyncSender<Message<Job>>, thread: &Mutex<Option<JoinHandle<()>>>) {
+    let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let queue = queue.clone();
+    let stop = move || {
+        // A queue without a receiver means that the thread has ended already.
+        let _ = queue.send(Message::Stop);
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    };
+    let _ = tokio::task::spawn_blocking(stop).await;
 }
 
 fn limit(connection: &Connection, settings: &LedgerSettings) -> rusqlite::Result<()> {

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use toolgate_store::ledger::{Durability, Filter, Kind, Ledger, Outcome, Record};
+use toolgate_store::ledger::{Durability, Filter, Kind, Ledger, Outcome, Record, Scope};
 
 use super::{entry, fill, open};
 use crate::bed::Bed;
@@ -127,6 +127,23 @@ on_both! {
         let seen = follow.await.unwrap();
         assert_eq!(seen.len(), total);
         assert!(seen.is_sorted_by_key(|record| record.position));
+    }
+
+    async fn a_reader_creates_nothing_and_sees_what_writers_write(bed: Bed) {
+        let reading = bed.open().await;
+        assert!(reading.ledger_reader().await.unwrap().is_none(), "nobody has opened the ledger");
+        assert!(reading.ledger_reader().await.unwrap().is_none(), "asking did not make one");
+        let (_store, ledger) = open(&bed).await;
+        let reader = reading.ledger_reader().await.unwrap().unwrap();
+        assert_eq!(reader.page(&Filter::default(), None, 10).await.unwrap(), []);
+        fill(&ledger, 3).await;
+        let seen = reader.page(&Filter::default(), None, 10).await.unwrap();
+        assert_eq!(calls(&seen), ["", "c1", "c2", "c3"]);
+        assert!(seen.iter().all(|record| record.writer == ledger.writer()), "reading left no writer of its own");
+        let verified = reader.verify(Scope::Whole).await.unwrap();
+        assert_eq!((verified.records, verified.writers, verified.is_sound()), (4, 1, true));
+        reader.close().await;
+        ledger.append(entry(Kind::Read, "c4", 1_009), Durability::Durable).await.unwrap();
     }
 
     async fn an_intent_without_an_outcome_is_unfinished(bed: Bed) {
