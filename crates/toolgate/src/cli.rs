@@ -1,8 +1,12 @@
 //! The command line. Names here are a contract: people and scripts rely on them.
 
+mod books;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use self::books::{ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -114,6 +118,15 @@ pub enum Command {
     /// Tasks that agents run under.
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Calls that wait for a person's yes, and the answer to them.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Records of every call: read them, check them.
+    #[command(subcommand)]
+    Ledger(LedgerCommand),
+    /// What every write left behind.
+    #[command(subcommand)]
+    Receipts(ReceiptsCommand),
     /// Turn a client's MCP servers into upstreams of toolgate.toml, secrets moved out.
     Import {
         /// The file of Claude Desktop, Claude Code, Cursor, VS Code or Windsurf.

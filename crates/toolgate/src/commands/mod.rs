@@ -1,5 +1,7 @@
 //! One file for each command.
 
+mod approvals;
+mod books;
 mod check;
 mod client_file;
 mod connect;
@@ -8,16 +10,19 @@ mod explain;
 mod import;
 mod init;
 mod key;
+mod ledger;
 mod matrix;
 mod newcomers;
 mod policy_test;
 mod put_file;
+mod receipts;
 mod reload;
 mod serve;
 mod task;
 mod token;
 mod upstream;
 mod visible;
+mod when;
 
 use std::io::Write;
 
@@ -45,6 +50,9 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Upstream(command) => upstream::run(command).await,
         Command::Key(command) => key::run(command).await,
         Command::Task(command) => task::run(command).await,
+        Command::Approvals(command) => approvals::run(command).await,
+        Command::Ledger(command) => ledger::run(command).await,
+        Command::Receipts(command) => receipts::run(command).await,
         Command::Import { file, write, prefix, force, place, output } => {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)
         }

@@ -1,0 +1,207 @@
+//! What people ask of the books: approvals, the ledger, receipts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use toolgate_store::{ApprovalState, ReceiptState, ledger::Outcome};
+
+use super::{Output, Place};
+
+#[derive(Debug, Subcommand)]
+pub enum ApprovalsCommand {
+    /// List approvals, newest first.
+    List {
+        /// pending, granted, denied, spent, expired or ended.
+        #[arg(long, value_parser = approval_state)]
+        state: Option<ApprovalState>,
+        /// Only those of one flow.
+        #[arg(long, value_name = "ID")]
+        flow: Option<String>,
+        /// Only those that one principal asked for, e.g. user:ann.
+        #[arg(long, value_name = "PRINCIPAL")]
+        by: Option<String>,
+        /// At most so many.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show what will run, why a person is asked, who asks, and until when.
+    Show {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Let the call run. Exit code 1: the answer does not count.
+    Approve {
+        id: String,
+        /// Who says so; without it, the user of the operating system.
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        /// How long the yes holds from now: 90s, 15m, 1h, 7d. Without it 1h, or less where less was asked for.
+        #[arg(long, value_name = "TIME")]
+        until: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Refuse the call. Exit code 1: the answer does not count.
+    Deny {
+        id: String,
+        /// Who says so; without it, the user of the operating system.
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        /// Why; the caller is told.
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "one is made, once")]
+pub enum LedgerCommand {
+    /// Read every record and say what was changed. Exit code 1: something was.
+    Verify {
+        /// Signed checkpoints, a line each: the records they list must be there.
+        #[arg(long, value_name = "FILE")]
+        checkpoints: Option<PathBuf>,
+        /// Read only what came after the last of them.
+        #[arg(long, requires = "checkpoints")]
+        since_last: bool,
+        /// The key that checkpoints must be signed with; without it, the one in the store.
+        #[arg(long, value_name = "HEX", requires = "checkpoints")]
+        public_key: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show the newest records.
+    Tail {
+        /// Go on with what is recorded from now on.
+        #[arg(long)]
+        follow: bool,
+        /// At most so many to begin with.
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        limit: u32,
+        #[command(flatten)]
+        filter: FilterArgs,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Write all records to standard output, oldest first.
+    Export {
+        #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+        format: ExportFormat,
+        #[command(flatten)]
+        filter: FilterArgs,
+        #[command(flatten)]
+        place: Place,
+        // An export is JSON in any case.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Sign the last record of every writer.
+    Checkpoint {
+        /// Append the line to this file; without it, it goes to standard output.
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A record a line, with what is needed to check its hash.
+    Jsonl,
+    /// OpenTelemetry logs (OTLP/JSON): a line is one whole `resourceLogs` document of some records.
+    Otel,
+}
+
+/// Which records; what is not given does not limit.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FilterArgs {
+    /// From then on: 2026-01-31T12:00:00Z, or 90s, 15m, 1h, 7d ago.
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Before then, written like --since.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    #[arg(long)]
+    pub tool: Option<String>,
+    /// Who asked, e.g. "user:ann agent:scribe".
+    #[arg(long)]
+    pub principal: Option<String>,
+    /// allowed, denied, previewed, needs_approval, refused, failed, answered, undone or unknown.
+    #[arg(long, value_parser = outcome)]
+    pub outcome: Option<Outcome>,
+    #[arg(long, value_name = "ID")]
+    pub flow: Option<String>,
+    #[arg(long)]
+    pub tenant: Option<String>,
+    /// The id of one call.
+    #[arg(long, value_name = "ID")]
+    pub call: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ReceiptsCommand {
+    /// List receipts, newest first.
+    List {
+        #[arg(long, value_name = "ID")]
+        flow: Option<String>,
+        #[arg(long)]
+        tool: Option<String>,
+        /// Who called, e.g. user:ann.
+        #[arg(long)]
+        principal: Option<String>,
+        /// done, undoing, undone or unknown.
+        #[arg(long, value_parser = receipt_state)]
+        state: Option<ReceiptState>,
+        /// At most so many.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show what was done, who allowed it, and whether it can be undone.
+    Show {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+fn one_of<T: ToString>(known: Option<T>, all: impl Iterator<Item = T>) -> Result<T, String> {
+    known.ok_or_else(|| format!("write one of {}", all.map(|word| word.to_string()).collect::<Vec<_>>().join(", ")))
+}
+
+fn approval_state(word: &str) -> Result<ApprovalState, String> {
+    one_of(ApprovalState::parse(word), ApprovalState::ALL.iter().copied())
+}
+
+fn receipt_state(word: &str) -> Result<ReceiptState, String> {
+    one_of(ReceiptState::parse(word), ReceiptState::ALL.iter().copied())
+}
+
+fn outcome(word: &str) -> Result<Outcome, String> {
+    one_of(Outcome::from_word(word), Outcome::ALL.iter().copied())
+}

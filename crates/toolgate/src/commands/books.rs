@@ -1,0 +1,82 @@
+//! What the commands over the books share: a store that is there, text of others on a line, and reports without an end.
+
+use std::{fmt::Display, io::Write};
+
+use serde_json::Value;
+use toolgate_store::{Location, Store, StoreError};
+
+use super::visible::visible;
+use crate::{CommandResult, Ending, Misuse, cli::Place, ground::Ground};
+
+/// The store, if there is one: looking into a place where nothing was ever kept is a mistake, and must not pass for a look
+/// into something empty.
+pub async fn store(place: &Place) -> Result<Store, Misuse> {
+    let ground = Ground::of(place)?;
+    if let Location::Sqlite(path) = ground.location()?
+        && !path.exists()
+    {
+        return Err(format!(
+            "there is no store at '{}'; say where it is with --data or --database, or make one: toolgate serve",
+            path.display()
+        )
+        .into());
+    }
+    ground.store().await
+}
+
+/// A store that is gone or broken is no wrong use: the answer is no.
+pub fn ended(result: CommandResult) -> CommandResult {
+    match result {
+        Err(fault) if fault.downcast_ref::<StoreError>().is_some_and(is_no_misuse) => {
+            eprintln!("toolgate: {fault}");
+            Ok(Ending::No)
+        }
+        ended => ended,
+    }
+}
+
+fn is_no_misuse(fault: &StoreError) -> bool {
+    !matches!(fault, StoreError::Address { .. })
+}
+
+/// Text of others on one line.
+pub fn line(text: impl Display) -> String {
+    visible(&text.to_string()).replace('\n', "\\n").replace('\t', " ")
+}
+
+/// A name before what it names, the same width for all.
+pub fn field(text: &mut String, name: &str, value: impl Display) {
+    text.push_str(&format!("{:<12} {}\n", format!("{name}:"), line(value)));
+}
+
+/// JSON for people, on lines of its own.
+pub fn block(text: &mut String, name: &str, value: &Value) {
+    text.push_str(&format!("{name}:\n"));
+    let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.extend(visible(&pretty).lines().map(|line| format!("  {line}\n")));
+}
+
+/// Stored JSON; what is none is shown as the text it is.
+pub fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes to standard output; false once nobody reads any more (`| head`).
+pub fn put(text: &str) -> Result<bool, Misuse> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(fault) if fault.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        said => Ok(said.map(|()| true)?),
+    }
+}
+
+/// A list that was cut says so, beside what is printed.
+pub fn note_cut(cut: bool, limit: u32) {
+    if cut {
+        eprintln!("toolgate: there are more than {limit}; ask for more with --limit");
+    }
+}

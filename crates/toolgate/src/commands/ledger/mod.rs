@@ -1,0 +1,78 @@
+//! `ledger verify|tail|export|checkpoint`: what was recorded, and whether it still is what was recorded.
+//!
+//! INVARIANT: these commands read the ledger; none of them is one of its writers.
+
+mod checkpoint;
+mod export;
+mod otel;
+mod tail;
+mod verify;
+
+use toolgate_store::{
+    Store,
+    ledger::{Filter, LedgerReader},
+};
+
+use super::{books, when};
+use crate::{
+    CommandResult, Misuse,
+    cli::{FilterArgs, LedgerCommand, Place},
+    ground,
+};
+
+/// What is said where no process ever opened a ledger.
+const NO_LEDGER: &str = "there is no ledger here: nothing was ever recorded, or it was removed";
+
+pub async fn run(command: LedgerCommand) -> CommandResult {
+    books::ended(match command {
+        LedgerCommand::Verify { checkpoints, since_last, public_key, place, output } => {
+            let against = checkpoints.map(|file| verify::Against { file, since_last, public_key });
+            verify::run(&place, against, output).await
+        }
+        LedgerCommand::Tail { follow, limit, filter, place, output } => {
+            tail::run(&place, filter.filter()?, limit, follow, output).await
+        }
+        LedgerCommand::Export { format, filter, place, output: _ } => {
+            export::run(&place, filter.filter()?, format).await
+        }
+        LedgerCommand::Checkpoint { to, place, output } => checkpoint::run(&place, to.as_deref(), output).await,
+    })
+}
+
+/// A ledger that is read, if there is one, and the store it belongs to.
+struct Open {
+    store: Store,
+    ledger: Option<LedgerReader>,
+}
+
+impl Open {
+    async fn at(place: &Place) -> Result<Self, Misuse> {
+        let store = books::store(place).await?;
+        let ledger = store.ledger_reader().await?;
+        Ok(Self { store, ledger })
+    }
+
+    async fn close(self) {
+        if let Some(ledger) = self.ledger {
+            ledger.close().await;
+        }
+        self.store.close().await;
+    }
+}
+
+impl FilterArgs {
+    fn filter(self) -> Result<Filter, Misuse> {
+        let now = ground::now();
+        let time = |option: &str, text: Option<String>| text.map(|text| when::at(option, &text, now)).transpose();
+        Ok(Filter {
+            since: time("--since", self.since)?,
+            until: time("--until", self.until)?,
+            tool: self.tool,
+            principal: self.principal,
+            outcome: self.outcome,
+            flow: self.flow,
+            tenant: self.tenant,
+            call: self.call,
+        })
+    }
+}

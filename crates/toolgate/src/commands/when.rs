@@ -1,0 +1,142 @@
+//! Times as people write and read them: RFC 3339, or how long ago.
+
+use crate::{Misuse, ground};
+
+const DAY: i64 = 86_400;
+
+/// `2026-01-31T12:00:00Z`, or `90s`, `15m`, `1h`, `7d` before now; Unix milliseconds.
+pub fn at(option: &str, text: &str, now: i64) -> Result<i64, Misuse> {
+    if let Ok(ago) = ground::duration(text) {
+        return Ok(now.saturating_sub(i64::try_from(ago.as_millis())?));
+    }
+    let bad =
+        || format!("{option} '{text}' is no time; write 2026-01-31T12:00:00Z, or 90s, 15m, 1h or 7d for so long ago");
+    Ok(read(text).ok_or_else(bad)?)
+}
+
+/// RFC 3339, in Unix milliseconds; finer parts of a second are cut off.
+fn read(text: &str) -> Option<i64> {
+    let (date, rest) = (text.get(..10)?, text.get(10..)?);
+    let rest = rest.strip_prefix(['T', 't', ' '])?;
+    let (time, rest) = (rest.get(..8)?, rest.get(8..)?);
+    let (millis, zone) = match rest.strip_prefix('.') {
+        None => (0, rest),
+        Some(rest) => {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (fraction, zone) = rest.split_at_checked(digits).filter(|(fraction, _)| !fraction.is_empty())?;
+            (format!("{fraction}00").get(..3)?.parse::<i64>().ok()?, zone)
+        }
+    };
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+    let offset = match zone {
+        "Z" | "z" => 0,
+        _ => {
+            let sign = if zone.starts_with('+') { 1 } else { -1 };
+            let [hours, minutes] = numbers(zone.strip_prefix(['+', '-'])?, ':', [2, 2])?;
+            ((0..24).contains(&hours) && minutes < 60).then_some(sign * (hours * 60 + minutes) * 60)?
+        }
+    };
+    let days = days(year, month, day);
+    // A day that the month does not have comes back as another; a leap second counts as the next.
+    let valid = (1..=12).contains(&month) && civil(days) == (year, month, day);
+    let valid = valid && hour < 24 && minute < 60 && second <= 60;
+    valid.then_some((days * DAY + hour * 3600 + minute * 60 + second - offset) * 1000 + millis)
+}
+
+fn numbers<const N: usize>(text: &str, separator: char, lengths: [usize; N]) -> Option<[i64; N]> {
+    let mut numbers = [0; N];
+    let mut parts = text.split(separator);
+    for (number, length) in numbers.iter_mut().zip(lengths) {
+        let part = parts.next()?;
+        let plain = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+        *number = plain.then(|| part.parse().ok())??;
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+/// RFC 3339 in UTC, to the millisecond.
+pub fn show(millis: i64) -> String {
+    let seconds = millis.div_euclid(1000);
+    let (year, month, day) = civil(seconds.div_euclid(DAY));
+    let time = seconds.rem_euclid(DAY);
+    let (hour, minute, second, milli) = (time / 3600, time / 60 % 60, time % 60, millis.rem_euclid(1000));
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// Days since 1970-01-01 of a date. Years begin in March here, so that the leap day is the last of its year.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
+}
+
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let day_of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_they_are_shown() {
+        for (text, millis) in [
+            ("1970-01-01T00:00:00.000Z", 0),
+            ("2000-02-29T23:59:59.999Z", 951_868_799_999),
+            ("2026-01-01T00:00:00.000Z", 1_767_225_600_000),
+            ("1969-12-31T23:59:59.001Z", -999),
+            ("9999-12-31T23:59:59.000Z", 253_402_300_799_000),
+        ] {
+            assert_eq!(show(millis), text);
+            assert_eq!(read(text), Some(millis), "{text}");
+        }
+        for day in (-800_000..800_000).step_by(97) {
+            let (year, month, of_month) = civil(day);
+            assert_eq!(days(year, month, of_month), day);
+        }
+    }
+
+    #[test]
+    fn offsets_fractions_and_small_letters_count() {
+        let noon = read("2026-01-31T12:00:00Z").unwrap();
+        for same in ["2026-01-31T13:30:00+01:30", "2026-01-31t07:00:00-05:00", "2026-01-31 12:00:00.0z"] {
+            assert_eq!(read(same), Some(noon), "{same}");
+        }
+        assert_eq!(read("2026-01-31T12:00:00.1234567Z"), Some(noon + 123));
+        assert_eq!(read("2026-01-31T12:00:00.5Z"), Some(noon + 500));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused_and_so_long_ago_counts_from_now() {
+        for wrong in [
+            "",
+            "now",
+            "2026-01-31",
+            "2026-02-29T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z",
+            "2026-01-32T00:00:00Z",
+            "2026-01-31T24:00:00Z",
+            "2026-01-31T12:60:00Z",
+            "2026-01-31T12:00:00",
+            "2026-01-31T12:00:00.Z",
+            "2026-01-31T12:00:00+0100",
+            "2026-01-31T12:00:00+24:00",
+            "+026-01-31T12:00:00Z",
+            "2026-01-31T12:00:00Zx",
+            "２026-01-31T12:00:00Z",
+        ] {
+            assert!(at("--since", wrong, 0).unwrap_err().to_string().contains("--since"), "{wrong}");
+        }
+        assert_eq!(at("--since", "90s", 100_000).unwrap(), 10_000);
+    }
+}
