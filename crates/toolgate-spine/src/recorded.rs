@@ -30,7 +30,7 @@ pub struct Recorded {
     client: Client,
     resumed: Option<Resumed>,
     asked: String,
-    approval: Option<Approval>,
+    approval: Option<Box<Approval>>,
     // INVARIANT: made only by `Recorder::record`
     _by_record: (),
 }
@@ -69,7 +69,7 @@ impl Recorded {
 
     /// The yes it was given, where it needed one.
     pub fn approval(&self) -> Option<&Approval> {
-        self.approval.as_ref()
+        self.approval.as_deref()
     }
 
     /// The gate that decided this call, for tools that explain it.
@@ -108,7 +108,7 @@ impl Recorder {
         taken: Option<Taken>,
         call: &Arc<str>,
     ) -> Result<Recorded, Box<Outcome>> {
-        let approval = taken.as_ref().map(|taken| taken.approval().clone());
+        let approval = taken.as_ref().map(|taken| Box::new(taken.approval().clone()));
         if let Some(books) = books
             && ran_as(&guarded.decided.tool) == Ran::Write
         {

@@ -90,7 +90,7 @@ fn what_a_caller_is_listed_it_may_call_and_what_it_is_not_it_may_not() {
         for tool in matrix["tools"].as_array().unwrap() {
             let name = tool["tool"].as_str().unwrap().replace('.', "_");
             let cell = &tool["outcomes"][who];
-            assert_eq!(listed.iter().any(|listed| *listed == name), cell["listed"] != "no", "{who} {name}");
+            assert_eq!(listed.contains(&name), cell["listed"] != "no", "{who} {name}");
         }
     }
 }
