@@ -42,10 +42,13 @@ impl Spine {
         let until = wait.map(|wait| tokio::time::Instant::now() + wait);
         loop {
             let taken = books.store.approvals().take(&binding, now()).await;
-            if let Some(taken) = taken.map_err(|fault| unavailable(fault.to_string()))? {
+            if let Some(taken) = taken.map_err(|fault| unavailable(unkept(&fault)))? {
                 return Ok(Some(taken));
             }
-            let asked = ask(books, guarded, &binding, &denial).await.map_err(|fault| unavailable(fault.to_string()))?;
+            let asked = ask(books, guarded, &binding, &denial).await.map_err(|fault| match fault {
+                AskFault::Store(fault) => unavailable(unkept(&fault)),
+                fault => unavailable(fault.to_string()),
+            })?;
             let needs = || Outcome::NeedsApproval {
                 tool: Arc::clone(&tool),
                 denial: denial.clone(),
@@ -94,6 +97,12 @@ impl Spine {
         let approval = books.store.approvals().get(&scope_of(caller), id, now()).await.ok()??;
         Some(approval.shown)
     }
+}
+
+/// Why is the operator's to know, not a caller's.
+fn unkept(fault: &toolgate_store::StoreError) -> String {
+    tracing::error!(%fault, "approvals can't be kept");
+    "approvals can't be looked up now; try again, and tell the operator if it stays".to_owned()
 }
 
 fn denied(approval: &Approval, tool: &Arc<toolgate_core::Tool>, denial: &Denial) -> Option<Outcome> {

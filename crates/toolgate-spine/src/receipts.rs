@@ -12,6 +12,7 @@ use crate::{
     Books, House, Outcome, Spine, Undo,
     books::{actor, now},
     noting::noted,
+    spine::unrecorded,
 };
 
 /// What a receipt is made from, beside the outcome.
@@ -43,11 +44,7 @@ impl Spine {
         match outcome {
             Outcome::Answered(result) if !is_error(&result) => match leave(books, &done, Some(&result)).await {
                 Ok(receipt) => Outcome::Answered(with_meta(&result, &receipt)),
-                Err(fault) => Outcome::Unrecorded {
-                    message: format!(
-                        "the call ran, and its receipt can't be kept ({fault}); look before calling again"
-                    ),
-                },
+                Err(fault) => unrecorded(true, &fault),
             },
             // nobody knows whether it took effect
             Outcome::Refused { code: "timed_out", .. } | Outcome::Unavailable { .. } => {

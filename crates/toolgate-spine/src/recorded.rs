@@ -16,7 +16,7 @@ use toolgate_store::{Approval, Taken};
 use crate::{
     Books, Client, Guarded, House, Outcome, Resumed,
     noting::{Noted, Ran},
-    spine::ran_as,
+    spine::{ran_as, unrecorded},
 };
 
 /// A call that may run, once.
@@ -120,7 +120,7 @@ impl Recorder {
                     // nothing ran, so that nothing is used up
                     let _ = books.store.approvals().give_back(taken).await;
                 }
-                return Err(Box::new(Outcome::Unrecorded { message: fault.to_string() }));
+                return Err(Box::new(unrecorded(false, &fault)));
             }
         }
         let Guarded { decided, arguments, .. } = guarded;

@@ -206,12 +206,7 @@ impl Spine {
         let ending = Ending::of(house, tool.as_ref(), &outcome, previewed);
         match noted.ended(books, ending, ran, started.elapsed()).await {
             Ok(()) => outcome,
-            Err(fault) if ran == Ran::Write => Outcome::Unrecorded {
-                message: format!(
-                    "the call ran, and what came of it can't be recorded ({fault}); look before calling again"
-                ),
-            },
-            Err(fault) => Outcome::Unrecorded { message: fault.to_string() },
+            Err(fault) => unrecorded(ran == Ran::Write, &fault),
         }
     }
 
@@ -301,6 +296,17 @@ impl Spine {
             Err(_) => Err(SourceFault::unavailable("the tool failed")),
         }
     }
+}
+
+/// Why is the operator's to know, not a caller's.
+pub(crate) fn unrecorded(ran: bool, fault: &dyn std::fmt::Display) -> Outcome {
+    tracing::error!(%fault, ran, "a call is not on record");
+    let message = if ran {
+        "the call ran, and what came of it can't be recorded; look before calling again, and tell the operator"
+    } else {
+        "calls can't be recorded now, so that none runs; try again, and tell the operator if it stays"
+    };
+    Outcome::Unrecorded { message: message.to_owned() }
 }
 
 /// What a call would change in its source's words, or the call itself where the source has none.

@@ -86,7 +86,7 @@ fn day(format: &str) {
     ] {
         ear.secrets.extend(parts(token).into_iter().map(|part| (name, part)));
     }
-    ear.secrets.push(("the API key", api_key.rsplit_once('_').unwrap().1.to_owned()));
+    ear.secrets.push(("the API key", api_key.splitn(3, '_').nth(2).unwrap().to_owned()));
     ear.secrets.push(("the task's key", task_key.to_owned()));
     ear.secrets.push(("the signing key", seed.split_whitespace().last().unwrap().to_owned()));
     ear.secrets.push(("a made-up credential", "canary".to_owned()));
