@@ -8,6 +8,8 @@
     reason = "in a test, giving up with a message is how a failure is reported"
 )]
 
+#[path = "command/approvals.rs"]
+mod approvals;
 #[path = "command/bed/mod.rs"]
 mod bed;
 #[path = "command/canary.rs"]
@@ -32,6 +34,10 @@ mod front_door;
 mod hidden;
 #[path = "command/import.rs"]
 mod import;
+#[path = "command/ledger.rs"]
+mod ledger;
+#[path = "command/ledger_verify.rs"]
+mod ledger_verify;
 #[path = "command/limits.rs"]
 mod limits;
 #[path = "command/list_changed.rs"]
@@ -44,6 +50,8 @@ mod output;
 mod pages;
 #[path = "command/policy.rs"]
 mod policy;
+#[path = "command/receipts.rs"]
+mod receipts;
 #[path = "command/reload.rs"]
 mod reload;
 #[path = "command/replicas.rs"]

@@ -135,7 +135,23 @@ fn help_and_version_are_good_answers() {
     assert_eq!((version.code, version.out.trim_end()), (Some(0), concat!("toolgate ", env!("CARGO_PKG_VERSION"))));
     let help = home.run(&["--help"]);
     assert_eq!(help.code, Some(0));
-    for command in ["serve", "stdio", "init", "check", "doctor", "explain", "matrix", "test", "token", "key", "task"] {
+    let commands = [
+        "serve",
+        "stdio",
+        "init",
+        "check",
+        "doctor",
+        "explain",
+        "matrix",
+        "test",
+        "token",
+        "key",
+        "task",
+        "approvals",
+        "ledger",
+        "receipts",
+    ];
+    for command in commands {
         assert!(help.out.contains(&format!("  {command} ")), "{command}: {}", help.out);
     }
 }

@@ -1,5 +1,6 @@
 //! What the tests stand on: a home, the binary at work in it, and clients that speak to it.
 
+pub mod books;
 pub mod database;
 pub mod events;
 pub mod home;
