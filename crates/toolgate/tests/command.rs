@@ -30,6 +30,8 @@ mod every_tool;
 mod files;
 #[path = "command/front_door.rs"]
 mod front_door;
+#[path = "command/full_ledger.rs"]
+mod full_ledger;
 #[path = "command/hidden.rs"]
 mod hidden;
 #[path = "command/import.rs"]
