@@ -3,7 +3,9 @@
 from asking import ANONYMOUS, BAD_TOKEN, LIST, Call, Caller
 
 HELP = Call("help")
-USER_SEES = ["add_task", "complete_task", "delete_task", "help", "list_tasks", "update_task"]
+# For anyone who is signed in, a task as much as a user.
+SIGNED_IN_SEES = ["flow_close", "flow_open", "help", "undo"]
+USER_SEES = sorted([*SIGNED_IN_SEES, "add_task", "complete_task", "delete_task", "list_tasks", "update_task"])
 
 
 def test_a_stranger_sees_only_help(client, place):
@@ -37,7 +39,7 @@ def test_two_listings_are_equal(client, place, user):
 def test_a_task_alone_is_known_as_one_and_sees_no_tool_that_needs_a_user(client, served_over_http):
     task = served_over_http.gate.start_task("--process", "demo")
     listed, helped = client.ask(served_over_http, Caller(task_key=task.task_key), [LIST, HELP])
-    assert listed.names == ["help"]
+    assert listed.names == SIGNED_IN_SEES
     assert helped.structured["context"] == {"caller_type": "task"}
 
 
@@ -56,5 +58,5 @@ def test_an_unknown_task_key_sees_what_a_stranger_sees(client, served_over_http)
 def test_a_task_token_says_what_the_task_header_says(client, place):
     task = place.gate.start_task("--process", "demo")
     listed, helped = client.ask(place, Caller(token=place.gate.mint("--task", task.task_id)), [LIST, HELP])
-    assert listed.names == ["help"]
+    assert listed.names == SIGNED_IN_SEES
     assert helped.structured["context"] == {"caller_type": "task"}
