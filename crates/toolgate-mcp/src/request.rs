@@ -43,13 +43,14 @@ impl Inner {
             Method::Ping => self.pieces.empty(ask.id, ask.version),
             Method::List(kind) => list::page(self, &ask, kind)?,
             Method::Use(kind) => return call::answer(self, ask, kind).await.map(Answer::Reply),
-            Method::Complete => self.complete(&ask).await?,
+            // boxed, like what follows: rare, and too deep to lie inside every request's future
+            Method::Complete => Box::pin(self.complete(&ask)).await?,
             Method::SetLevel => {
                 self.set_level(&ask)?;
                 self.pieces.empty(ask.id, ask.version)
             }
             Method::Subscribe => {
-                self.subscribe(&ask).await?;
+                Box::pin(self.subscribe(&ask)).await?;
                 self.pieces.empty(ask.id, ask.version)
             }
             Method::Unsubscribe => {
@@ -59,7 +60,7 @@ impl Inner {
             Method::Listen => {
                 let kept = kept.ok_or_else(not_found)?;
                 let filter = Filter::read(ask.message)?;
-                return Ok(Answer::Stream(Listener::subscription(self, kept, &ask, filter).await));
+                return Ok(Answer::Stream(Box::pin(Listener::subscription(self, kept, &ask, filter)).await));
             }
         };
         Ok(Answer::Reply(Reply::json(parts)))

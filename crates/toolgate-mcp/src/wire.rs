@@ -191,7 +191,8 @@ impl Inner {
         let Some(id) = text::string(raw) else {
             return Err(Refusal::params("_meta[\"toolgate/flow\"] must be a string: the flow's id"));
         };
-        let caller = self.spine.enter_flow(&identified.caller, &id).await.map_err(|problem| match problem {
+        let entered = Box::pin(self.spine.enter_flow(&identified.caller, &id)).await;
+        let caller = entered.map_err(|problem| match problem {
             FlowProblem::Unavailable(_) => Refusal::unavailable(problem.to_string()),
             _ => Refusal::params(problem.to_string()).over_ok(),
         })?;
