@@ -56,6 +56,8 @@ impl Catalogue {
                     writeln!(text, "command = {program}\nargs = [{}]", arguments.join(", "))
                 }
             };
+            // What an echo is. Every other fact of an upstream's tool stays as it is without configuration.
+            let _ = writeln!(text, "\n[tools.{}]\neffect = \"read\"", quoted(&format!("{prefix}echo")));
         }
         text
     }
@@ -90,6 +92,7 @@ mod tests {
         let text = catalogue.configuration(HERE);
         assert!(text.contains("name = \"u1\"\nprefix = \"u1_\"\nurl = \"http://127.0.0.1:80/mcp\"\n"), "{text}");
         assert!(text.contains("command = \"/a \\\"b\\\"\"\nargs = [\"--tools\", \"5\"]\n"), "{text}");
+        assert!(text.contains("[tools.\"u2_echo\"]\neffect = \"read\"\n"), "{text}");
         assert_eq!(catalogue.tools(), 10);
     }
 }

@@ -1,5 +1,6 @@
 //! The two eras of the protocol: metadata on every request, or a handshake at the start.
 
+use http::HeaderValue;
 use toolgate_spine::LogLevel;
 
 use crate::message;
@@ -28,6 +29,14 @@ impl Era {
         match self {
             Self::Modern => MODERN,
             Self::Legacy(version) => version,
+        }
+    }
+
+    pub(crate) fn header(&self) -> HeaderValue {
+        match self {
+            Self::Modern => HeaderValue::from_static(MODERN),
+            // read from a list of ours, so that it is always one
+            Self::Legacy(version) => HeaderValue::try_from(version).unwrap_or(HeaderValue::from_static("")),
         }
     }
 

@@ -1,58 +1,57 @@
 //! Reading what comes back, never more than allowed.
 
 use bytes::{Bytes, BytesMut};
-use reqwest::{Response, header::CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 
+use super::pool::Answer;
 use crate::fault::{Fault, shortened};
 
 /// The whole body.
-pub(super) async fn whole(response: &mut Response, most: usize) -> Result<Bytes, Fault> {
-    if response.content_length().is_some_and(|length| length > most as u64) {
+pub(super) async fn whole(answer: &mut Answer, most: usize) -> Result<Bytes, Fault> {
+    if answer.length().is_some_and(|length| length > most as u64) {
         return Err(Fault::TooLarge { most });
     }
-    let mut body = BytesMut::new();
-    while let Some(piece) = response.chunk().await.map_err(|fault| lost(&fault))? {
-        if body.len() + piece.len() > most {
+    // most often there is one piece, which need not be copied
+    let first = answer.piece().await?.unwrap_or_default();
+    if first.len() > most {
+        return Err(Fault::TooLarge { most });
+    }
+    if answer.is_at_end() {
+        return Ok(first);
+    }
+    let mut whole = BytesMut::from(first);
+    while let Some(piece) = answer.piece().await? {
+        if whole.len() + piece.len() > most {
             return Err(Fault::TooLarge { most });
         }
-        body.extend_from_slice(&piece);
+        whole.extend_from_slice(&piece);
     }
-    Ok(body.freeze())
+    Ok(whole.freeze())
 }
 
 /// Whether events come back, or JSON. Anything else is no answer.
-pub(super) fn is_events(response: &Response) -> Result<bool, Fault> {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
-        "text/event-stream" => Ok(true),
-        "application/json" => Ok(false),
-        _ => Err(Fault::protocol(format!("its answer is neither JSON nor events but '{}'", shortened(kind, 80)))),
+pub(super) fn is_events(answer: &Answer) -> Result<bool, Fault> {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        Ok(false)
+    } else if essence.eq_ignore_ascii_case("text/event-stream") {
+        Ok(true)
+    } else {
+        Err(Fault::protocol(format!("its answer is neither JSON nor events but '{}'", shortened(kind, 80))))
     }
 }
 
 /// It went away in the middle.
-pub(super) fn lost(fault: &reqwest::Error) -> Fault {
-    Fault::Lost { why: causes(fault) }
-}
-
-/// No request was made, or it was and what became of it is not known.
-pub(super) fn unsent_or_lost(fault: &reqwest::Error) -> Fault {
-    match fault {
-        fault if fault.is_builder() => Fault::Misconfigured { why: causes(fault) },
-        fault if fault.is_connect() => Fault::Unreachable { why: causes(fault) },
-        fault => lost(fault),
-    }
+pub(super) fn lost(fault: &hyper::Error) -> Fault {
+    Fault::Lost { why: innermost(fault) }
 }
 
 /// The innermost cause says most. The address is left out: it may hold a secret.
-fn causes(fault: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = fault;
+pub(super) fn innermost(fault: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = fault;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    if std::ptr::addr_eq(cause, fault) {
-        "its connection failed".to_owned()
-    } else {
-        shortened(&cause.to_string(), 200)
-    }
+    shortened(&cause.to_string(), 200)
 }

@@ -6,20 +6,24 @@
 use std::time::{Duration, Instant};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use reqwest::{
-    Url,
+use bytes::Bytes;
+use http::{
+    HeaderMap, Method,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::sync::Mutex;
+use url::Url;
 
-use super::body;
+use super::{body, link::asked_at, pool::Pool};
 use crate::{config::ClientCredentials, fault::Fault};
 
 /// Answers of token endpoints and their metadata are short.
 const ANSWER: usize = 64 << 10;
 /// A failure stands so long for everybody: a token endpoint in trouble is not asked by each caller in turn.
 const FAILURE: Duration = Duration::from_secs(1);
+/// How long a token endpoint may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// A token is not used in its last moments, since it must still be good when it arrives.
 const MARGIN: Duration = Duration::from_secs(30);
 /// Where an upstream describes itself, and where an authorization server does.
@@ -33,7 +37,6 @@ const SERVER: [&str; 3] = [
 pub(crate) struct Credentials {
     given: ClientCredentials,
     upstream: String,
-    http: Result<reqwest::Client, Fault>,
     state: Mutex<State>,
 }
 
@@ -58,13 +61,7 @@ struct Endpoint {
 
 impl Credentials {
     pub(crate) fn new(given: &ClientCredentials, upstream: &str) -> Self {
-        let http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(Duration::from_secs(10))
-            .timeout(Duration::from_secs(30))
-            .build()
-            .map_err(|fault| body::unsent_or_lost(&fault));
-        Self { given: given.clone(), upstream: upstream.to_owned(), http, state: Mutex::default() }
+        Self { given: given.clone(), upstream: upstream.to_owned(), state: Mutex::default() }
     }
 
     /// What goes into the header `Authorization`.
@@ -121,15 +118,16 @@ impl Credentials {
             pairs.extend([("client_id", id), ("client_secret", secret)]);
         }
         pairs.retain(|(_, value)| !value.is_empty());
-        let mut request = self.http()?.post(endpoint.url).header(ACCEPT, "application/json");
-        request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form(&pairs)?);
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         if !endpoint.in_form {
             let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encoded(id)?, encoded(secret)?)));
             let mut basic = HeaderValue::try_from(basic).map_err(|_| wrong("its client_id can't be sent"))?;
             basic.set_sensitive(true);
-            request = request.header(AUTHORIZATION, basic);
+            headers.insert(AUTHORIZATION, basic);
         }
-        let given: Given = self.answer(request, "token endpoint").await?;
+        let form = Bytes::from(form(&pairs)?);
+        let given: Given = answer("token endpoint", &endpoint.url, (Method::POST, headers, form)).await?;
         if !given.token_type.eq_ignore_ascii_case("bearer") {
             return Err(wrong("its token endpoint gives tokens that are not bearer tokens"));
         }
@@ -158,10 +156,10 @@ impl Credentials {
             return Ok(Endpoint { url, in_form: false });
         }
         let upstream = Url::parse(&self.upstream).map_err(|_| wrong("its url is no address"))?;
-        let resource: Resource = self.described(&upstream, &RESOURCE).await?;
+        let resource: Resource = described(&upstream, &RESOURCE).await?;
         let issuer = resource.authorization_servers.first().ok_or_else(|| wrong("it names no authorization server"))?;
         let place = self.trusted(issuer, &upstream)?;
-        let server: Server = self.described(&place, &SERVER).await?;
+        let server: Server = described(&place, &SERVER).await?;
         if server.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
             return Err(wrong("its authorization server says that it is another"));
         }
@@ -180,48 +178,52 @@ impl Credentials {
             _ => Err(wrong("its authorization server is not on https")),
         }
     }
+}
 
-    /// A document at the first of its well-known places that has it.
-    async fn described<T: DeserializeOwned>(&self, of: &Url, places: &[&str]) -> Result<T, Fault> {
-        let mut fault = wrong("its OAuth metadata can't be read");
-        for place in places {
-            let mut url = of.clone();
-            url.set_path(&place.replace("PATH", of.path().trim_end_matches('/')));
-            url.set_query(None);
-            let request = self.http()?.get(url).header(ACCEPT, "application/json");
-            match self.answer(request, "OAuth metadata").await {
-                Ok(answer) => return Ok(answer),
-                Err(one) => fault = one,
-            }
+/// A document at the first of its well-known places that has it.
+async fn described<T: DeserializeOwned>(of: &Url, places: &[&str]) -> Result<T, Fault> {
+    let mut fault = wrong("its OAuth metadata can't be read");
+    for place in places {
+        let mut url = of.clone();
+        url.set_path(&place.replace("PATH", of.path().trim_end_matches('/')));
+        url.set_query(None);
+        match answer("OAuth metadata", &url, (Method::GET, HeaderMap::new(), Bytes::new())).await {
+            Ok(answer) => return Ok(answer),
+            Err(one) => fault = one,
         }
-        Err(fault)
     }
+    Err(fault)
+}
 
-    async fn answer<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder, of: &str) -> Result<T, Fault> {
-        #[derive(Deserialize)]
-        struct Refusal {
-            error: String,
-        }
-        let unread = |fault: &Fault| match fault {
-            Fault::Unreachable { why } | Fault::Lost { why } => wrong(&format!("its {of} does not answer: {why}")),
-            _ => wrong(&format!("its {of} can't be read")),
-        };
-        let mut response = request.send().await.map_err(|fault| unread(&body::unsent_or_lost(&fault)))?;
-        let status = response.status();
-        let text = body::whole(&mut response, ANSWER).await.map_err(|fault| unread(&fault))?;
-        if !status.is_success() {
-            // a code of the protocol and no more: what else stands there might repeat what was sent
-            let code = serde_json::from_slice::<Refusal>(&text).map(|refusal| refusal.error).unwrap_or_default();
-            let known = ["invalid_request", "invalid_client", "unauthorized_client", "invalid_scope", "invalid_target"];
-            let code = known.iter().find(|known| **known == code).map(|code| format!(" ({code})")).unwrap_or_default();
-            return Err(wrong(&format!("its {of} answered with HTTP status {}{code}", status.as_u16())));
-        }
-        serde_json::from_slice(&text).map_err(|_| wrong(&format!("its {of} answered with something else")))
+/// Asks, and reads the answer. `of` says what is asked, for whoever reads the fault.
+async fn answer<T: DeserializeOwned>(
+    of: &str,
+    url: &Url,
+    (method, mut headers, body): (Method, HeaderMap, Bytes),
+) -> Result<T, Fault> {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
     }
-
-    fn http(&self) -> Result<&reqwest::Client, Fault> {
-        self.http.as_ref().map_err(Clone::clone)
+    let unread = |fault: Fault| match fault {
+        Fault::Unreachable { why } | Fault::Lost { why } => wrong(&format!("its {of} does not answer: {why}")),
+        _ => wrong(&format!("its {of} can't be read")),
+    };
+    let asked = async {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let mut answer = Pool::to(asked_at(url)?).send(method, headers, body).await?;
+        Ok((answer.status(), body::whole(&mut answer, ANSWER).await?))
+    };
+    let asked = tokio::time::timeout(PATIENCE, asked).await;
+    let (status, text) = asked.map_err(|_| wrong(&format!("its {of} does not answer")))?.map_err(unread)?;
+    if !status.is_success() {
+        // a code of the protocol and no more: what else stands there might repeat what was sent
+        let code = serde_json::from_slice::<Refusal>(&text).map(|refusal| refusal.error).unwrap_or_default();
+        let known = ["invalid_request", "invalid_client", "unauthorized_client", "invalid_scope", "invalid_target"];
+        let code = known.iter().find(|known| **known == code).map(|code| format!(" ({code})")).unwrap_or_default();
+        return Err(wrong(&format!("its {of} answered with HTTP status {}{code}", status.as_u16())));
     }
+    serde_json::from_slice(&text).map_err(|_| wrong(&format!("its {of} answered with something else")))
 }
 
 fn wrong(why: &str) -> Fault {

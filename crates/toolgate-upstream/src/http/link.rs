@@ -9,13 +9,18 @@ use std::{
 };
 
 use bytes::Bytes;
-use reqwest::{
-    Method, Response, StatusCode, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+use http::{
+    HeaderMap, Method, StatusCode, Uri,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 use tokio::sync::Notify;
+use url::Url;
 
-use super::{Credentials, body, events::Events};
+use super::{
+    Credentials, body,
+    events::Events,
+    pool::{Answer, Pool},
+};
 use crate::{
     UpstreamConfig,
     calls::{Calls, Under, Whose},
@@ -33,8 +38,9 @@ const REFUSAL: usize = 64 << 10;
 
 #[derive(Clone)]
 pub(crate) struct HttpLink {
-    http: reqwest::Client,
-    url: Url,
+    pool: Pool,
+    /// Of every request.
+    headers: Arc<HeaderMap>,
     credentials: Option<Arc<Credentials>>,
     session: Arc<OnceLock<HeaderValue>>,
     /// The session is gone.
@@ -65,9 +71,7 @@ impl HttpLink {
             return Err(wrong("it has no url".to_owned()));
         };
         let url = Url::parse(url).map_err(|fault| wrong(format!("its url is not one ({fault})")))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong("its url is neither http nor https".to_owned()));
-        }
+        let pool = Pool::to(asked_at(&url)?);
         let mut own = HeaderMap::new();
         for (name, value) in headers {
             let key =
@@ -80,19 +84,10 @@ impl HttpLink {
         if credentials.is_some() && own.contains_key(AUTHORIZATION) {
             return Err(wrong("it has both a header Authorization and client credentials".to_owned()));
         }
-        let http = reqwest::Client::builder()
-            .default_headers(own)
-            .redirect(reqwest::redirect::Policy::none())
-            // a call is never made twice
-            .retry(reqwest::retry::never())
-            .connect_timeout(Duration::from_secs(10))
-            .tcp_nodelay(true)
-            .build()
-            .map_err(|fault| body::unsent_or_lost(&fault))?;
         let most = config.message_bytes();
         Ok(Self {
-            http,
-            url,
+            pool,
+            headers: Arc::new(own),
             credentials,
             session: Arc::default(),
             ended: Arc::default(),
@@ -141,7 +136,7 @@ impl HttpLink {
             };
         }
         let mut events = Events::new(self.most);
-        while let Some(piece) = response.chunk().await.map_err(|fault| body::lost(&fault))? {
+        while let Some(piece) = response.piece().await? {
             for data in events.push(&piece)? {
                 match message::read(&data) {
                     Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
@@ -163,7 +158,7 @@ impl HttpLink {
         }
         let whose = if matches!(head.era, Some(Era::Legacy(_))) { Whose::Unsaid } else { Whose::Nobodys };
         let mut events = Events::new(self.most);
-        while let Some(piece) = response.chunk().await.map_err(|fault| body::lost(&fault))? {
+        while let Some(piece) = response.piece().await? {
             for data in events.push(&piece)? {
                 self.take(message::read(&data), &data, &head, &whose).await;
             }
@@ -206,11 +201,11 @@ impl HttpLink {
         }
     }
 
-    async fn post(&self, body: Bytes, head: &Head) -> Result<Response, Fault> {
+    async fn post(&self, body: Bytes, head: &Head) -> Result<Answer, Fault> {
         self.send(Method::POST, Some(body), head).await
     }
 
-    async fn send(&self, method: Method, body: Option<Bytes>, head: &Head) -> Result<Response, Fault> {
+    async fn send(&self, method: Method, body: Option<Bytes>, head: &Head) -> Result<Answer, Fault> {
         // a server without streams or goodbyes may answer those with the same status
         let may_lose = method == Method::POST && head.era.is_some();
         let response = match &self.credentials {
@@ -237,28 +232,29 @@ impl HttpLink {
         body: Option<Bytes>,
         head: &Head,
         token: Option<&HeaderValue>,
-    ) -> Result<Response, Fault> {
+    ) -> Result<Answer, Fault> {
+        let mut headers = HeaderMap::clone(&self.headers);
         let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
-        let mut request = self.http.request(method.clone(), self.url.clone()).header(ACCEPT, accepts);
+        headers.insert(ACCEPT, HeaderValue::from_static(accepts));
         if let Some(token) = token {
-            request = request.header(AUTHORIZATION, token);
+            headers.insert(AUTHORIZATION, token.clone());
         }
         if let Some(era) = &head.era {
-            request = request.header(VERSION, era.version());
+            headers.insert(VERSION, era.header());
             if let Some(session) = self.session.get() {
-                request = request.header(SESSION, session);
+                headers.insert(SESSION, session.clone());
             }
         }
         for (name, value) in &head.mirrored {
-            request = request.header(name, value);
+            headers.insert(name, value.clone());
         }
-        if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body);
+        if body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        request.send().await.map_err(|fault| body::unsent_or_lost(&fault))
+        self.pool.send(method.clone(), headers, body.unwrap_or_default()).await
     }
 
-    async fn refused(&self, mut response: Response, may_lose: bool) -> Fault {
+    async fn refused(&self, mut response: Answer, may_lose: bool) -> Fault {
         let status = response.status();
         if status == StatusCode::NOT_FOUND && may_lose && self.session.get().is_some() {
             self.ended.notify_one();
@@ -277,6 +273,19 @@ impl HttpLink {
         };
         Fault::Status { status: status.as_u16(), detail }
     }
+}
+
+/// The address as it is asked. A password in it would be in every log that names it.
+pub(super) fn asked_at(url: &Url) -> Result<Uri, Fault> {
+    let wrong = |why: &str| Fault::Misconfigured { why: why.to_owned() };
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("its url is neither http nor https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("its url holds a user or a password; give them as a header Authorization instead"));
+    }
+    let asked = url.as_str().split('#').next().unwrap_or_default();
+    asked.parse().map_err(|_| wrong("its url can't be asked"))
 }
 
 /// A call under way. In the newer era hanging up is enough; in the older the server is told.

@@ -2,8 +2,10 @@
 
 mod body;
 mod credentials;
+mod dial;
 mod events;
 mod link;
+mod pool;
 
 pub(crate) use credentials::Credentials;
 pub(crate) use link::{Head, HttpLink};
