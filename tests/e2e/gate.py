@@ -85,7 +85,7 @@ def wait_until_ready(process: subprocess.Popen[bytes], address: str, log: Path) 
         if process.poll() is not None:
             raise RuntimeError(f"toolgate serve ended with {process.returncode}:\n{log.read_text()}")
         try:
-            if httpx.get(f"http://{address}/readyz", timeout=2).status_code == 200:
+            if httpx.get(f"http://{address}/readyz", timeout=2, trust_env=False).status_code == 200:
                 return
         except httpx.TransportError:
             pass

@@ -1,4 +1,5 @@
-"""An MCP server over TLS that says how it was asked: `secure.py PORT CERTIFICATE KEY PROTOCOL…`, of `h2` and `http/1.1`."""
+"""An MCP server that says how it was asked: `asked.py PORT`, or over TLS `asked.py PORT CERTIFICATE KEY PROTOCOL…`,
+protocols of `h2` and `http/1.1`."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ async def result(method: str, params: dict, scope: dict) -> dict | None:
             return {
                 "supportedVersions": [VERSION],
                 "capabilities": {"tools": {}},
-                "serverInfo": {"name": "secure", "version": "1"},
+                "serverInfo": {"name": "asked", "version": "1"},
                 "ttlMs": 60_000,
                 "cacheScope": "private",
             }
@@ -73,11 +74,11 @@ async def app(scope, receive, send):
 
 
 def main() -> None:
-    port, certificate, key, *protocols = sys.argv[1:]
+    port, *secured = sys.argv[1:]
     config = Config()
     config.bind = [f"127.0.0.1:{port}"]
-    config.certfile, config.keyfile = certificate, key
-    config.alpn_protocols = protocols
+    if secured:
+        config.certfile, config.keyfile, *config.alpn_protocols = secured
     asyncio.run(serve(app, config))
 
 
