@@ -262,7 +262,10 @@ impl Guarded {
     /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.
     pub(crate) fn preview(&self) -> ToolAnswer {
         let tool: &Tool = &self.decided.tool;
-        let shown: String = self.arguments.get().to_owned();
+        // it goes on record as well, so that what is secret stays out of it
+        let house = &self.decided.house;
+        let redactor = house.guard(tool).map_or(&house.plain, |guard| &guard.redactor);
+        let shown = redactor.json(self.arguments.get());
         let text = format!("Dry run: tool '{}' was not run. It would be called with {shown}", tool.wire_name);
         let kind = RawValue::from_string("\"static\"".to_owned());
         let answer = ToolAnswer::text(&text);

@@ -1,6 +1,7 @@
 //! The whole life of a plan that goes well.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use toolgate_store::ledger::{Filter, Record};
 
 use crate::world::{World, ann, states, within_flow};
 
@@ -54,5 +55,26 @@ on_both! {
         assert_eq!(world.stage.runs(), []);
         world.good(&inside, "plan.execute", json!({ "plan": plan["plan"] })).await;
         assert_eq!(world.receipts(plan["plan"].as_str().unwrap()).await[0].flow.as_deref(), Some("f"));
+    }
+
+    async fn what_a_tool_takes_out_of_records_stays_out_of_the_plans_records_too(world: World) {
+        let signed = |pin: Value| json!([{"tool": "stage.sign", "arguments": {"key": "a", "value": 1, "pin": pin}}]);
+        let plan = world.propose(signed(json!("47110815"))).await;
+        let refused = world.bad(&ann(), "plan.propose", json!({"calls": signed(json!(47110815))})).await;
+        assert_eq!(refused["code"], "invalid_arguments");
+        world.good(&ann(), "plan.preview", json!({ "plan": plan })).await;
+        let asked = world.asked(&plan).await;
+        world.grant(&asked).await;
+        world.execute(&plan, "stop").await;
+        assert_eq!(world.stage.runs()[0].1["pin"], "47110815", "the tool itself gets it");
+        let shown = world.show(&plan).await;
+        assert_eq!(shown["steps"][0]["arguments"]["pin"], "[redacted]");
+        let reader = world.store.ledger_reader().await.unwrap().unwrap();
+        let records = reader.latest(&Filter::default(), 100).await.unwrap();
+        let lines: Vec<String> = records.iter().map(Record::to_line).collect();
+        assert!(lines.iter().all(|line| !line.contains("47110815")), "{lines:#?}");
+        let of_step = records.iter().filter(|record| record.tool == "stage.sign" && record.kind == "intent");
+        assert_eq!(of_step.count(), 1);
+        reader.close().await;
     }
 }
