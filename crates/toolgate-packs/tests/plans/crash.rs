@@ -71,6 +71,20 @@ on_both! {
         assert_eq!(world.approvals().await.len(), 1);
     }
 
+    async fn approved_but_never_started_it_runs_only_on_a_yes_that_still_fits(world: World) {
+        let plan = world.propose(json!([{"tool": "stage.sign", "arguments": {"key": "a", "value": 1}}])).await;
+        let asked = world.asked(&plan).await;
+        let approval = world.grant(&asked).await;
+        world.store.approvals().take(&approval.binding, crate::world::now()).await.unwrap().unwrap();
+        world.store.plans().approve(&toolgate_store::Scope::Everything, &plan, Some(&asked)).await.unwrap();
+        world.change(r#"@id("other") @message("Other.") forbid (principal, action in Action::"call", resource == Tool::"stage.pay");"#, |_| {});
+        let refused = world.bad(&ann(), "plan.execute", json!({ "plan": plan })).await;
+        assert!(refused["error"].as_str().unwrap().contains("propose the plan again"), "{refused}");
+        assert_eq!(world.stage.runs(), []);
+        world.change("", |_| {});
+        assert_eq!(world.execute(&plan, "stop").await["state"], "done");
+    }
+
     async fn several_at_once_run_each_step_once(world: World) {
         let other = world.again().await;
         let signed = json!({"tool": "stage.sign", "arguments": {"key": "s", "value": 1}});

@@ -76,4 +76,18 @@ on_both! {
         }
         world.good(&ann(), "plan.propose", with(json!({"key": known, "value": known}))).await;
     }
+
+    async fn what_depends_on_a_value_to_come_is_left_to_the_step(world: World) {
+        let either = |value: Value| json!([
+            {"tool": "stage.put", "arguments": {"key": "a", "value": value}},
+            {"tool": "stage.get", "arguments": {"key": "a"}},
+            {"tool": "stage.either", "arguments": {"kind": {"$from": 2, "path": "/value"}}},
+        ]);
+        for (kind, state) in [("plain", "done"), ("full", "failed"), ("other", "failed")] {
+            let plan = world.propose(either(json!(kind))).await;
+            assert_eq!(world.execute(&plan, "stop").await["state"], state, "{kind}");
+        }
+        let known = json!({"calls": [{"tool": "stage.either", "arguments": {"kind": "full"}}]});
+        assert_eq!(world.bad(&ann(), "plan.propose", known).await["code"], "invalid_arguments");
+    }
 }

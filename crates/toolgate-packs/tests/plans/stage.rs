@@ -52,6 +52,7 @@ impl Stage {
 
 const PUT: &str = r#"{"type":"object","properties":{"key":{"type":"string"},"value":{},"pin":{"type":"string"}},"required":["key","value"],"additionalProperties":false}"#;
 const ANY: &str = r#"{"type":"object","properties":{"key":{"type":"string"}}}"#;
+const EITHER: &str = r#"{"type":"object","properties":{"kind":{"enum":["plain","full"]},"text":{"type":"string"}},"required":["kind"],"if":{"properties":{"kind":{"const":"full"}}},"then":{"required":["text"]}}"#;
 const PAY: &str = r#"{"type":"object","properties":{"cents":{"type":"integer","minimum":1}},"required":["cents"]}"#;
 
 fn offer(name: &str, schema: &str, facts: Facts) -> ToolOffer {
@@ -70,6 +71,7 @@ pub fn offered() -> Vec<ToolOffer> {
         offer("stage.seal", PUT, Facts { four_eyes: true, ..asks }),
         offer("stage.get", ANY, read),
         offer("stage.pay", PAY, open.clone()),
+        offer("stage.either", EITHER, open.clone()),
         offer("stage.fail", ANY, open.clone()),
         offer("stage.lost", ANY, open.clone()),
         offer("stage.final", ANY, open.clone()),

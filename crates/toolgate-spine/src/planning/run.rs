@@ -46,7 +46,7 @@ impl Run<'_> {
             let state = plan.steps.iter().find(|step| step.index == index).map(|step| step.state);
             plan = match state {
                 Some(StepState::Done) => continue,
-                Some(StepState::Waiting) => self.step(&plan, (index, call), &mut came).await?,
+                Some(StepState::Waiting) => self.step((index, call), &mut came).await?,
                 // what a process that is gone left behind
                 Some(StepState::Running) => self.hold.end(index, Ended::lost()).await?,
                 _ => break,
@@ -72,13 +72,8 @@ impl Run<'_> {
         Ok((self.hold.finish(end).await?, came))
     }
 
-    async fn step(
-        &self,
-        plan: &Plan,
-        (index, call): (u32, &PlannedCall),
-        came: &mut Came,
-    ) -> Result<Plan, PlanProblem> {
-        let plan = self.hold.begin(index).await.map(|begun| Plan { calls: plan.calls.clone(), ..begun })?;
+    async fn step(&self, (index, call): (u32, &PlannedCall), came: &mut Came) -> Result<Plan, PlanProblem> {
+        let plan = self.hold.begin(index).await?;
         let results: Vec<Option<&str>> = plan.steps.iter().map(|step| step.result.as_deref()).collect();
         let ended = match filled(&call.arguments, &call.references, &results) {
             Err(reason) => Ended::refused(&reason),
