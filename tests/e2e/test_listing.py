@@ -4,7 +4,16 @@ from asking import ANONYMOUS, BAD_TOKEN, LIST, Call, Caller
 
 HELP = Call("help")
 # For anyone who is signed in, a task as much as a user.
-SIGNED_IN_SEES = ["flow_close", "flow_open", "help", "undo"]
+SIGNED_IN_SEES = [
+    "flow_close",
+    "flow_open",
+    "help",
+    "plan_execute",
+    "plan_preview",
+    "plan_propose",
+    "plan_show",
+    "undo",
+]
 USER_SEES = sorted([*SIGNED_IN_SEES, "add_task", "complete_task", "delete_task", "list_tasks", "update_task"])
 
 

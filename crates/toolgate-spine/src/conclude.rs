@@ -41,6 +41,9 @@ impl House {
             Some(Err(SourceFault::Conflict(message))) => self.refused(&tool, "conflict", message),
             Some(Err(SourceFault::Rejected { code, message, data })) => Outcome::Rejected { tool, code, message, data },
             Some(Err(SourceFault::InputRequired(input))) => Outcome::InputRequired { tool, input },
+            Some(Err(SourceFault::NeedsApproval { denial, approval })) => {
+                Outcome::NeedsApproval { tool, denial, approval }
+            }
             None => {
                 let message = format!("{} did not answer within {} ms.", tool.called(), timeout.as_millis());
                 self.refused(&tool, "timed_out", message)

@@ -42,6 +42,7 @@ pub struct Decided {
     pub(crate) lang: Lang,
     pub(crate) client: Client,
     pub(crate) resumed: Option<Resumed>,
+    pub(crate) wait: Option<Duration>,
     /// The name that was asked for: an address where the tool is a pattern of addresses.
     pub(crate) asked: String,
     // INVARIANT: made only by `decide`
@@ -79,6 +80,7 @@ impl Decided {
             lang: call.lang,
             client: call.client.clone(),
             resumed: call.resumed.clone(),
+            wait: call.wait,
             asked: call.name.to_owned(),
             _by_decide: (),
         })

@@ -39,7 +39,27 @@ const CREDENTIAL_ARGUMENTS: [&str; 2] = ["session_token", "coordinator_token"];
 type RawObject = IndexMap<String, Box<RawValue>>;
 
 impl Decided {
-    pub(crate) fn guard(mut self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
+    pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
+        let (decided, arguments) = self.fitted(given, &[])?;
+        let guard = decided.house.guard(&decided.tool);
+        let rate = guard.and_then(|guard| guard.rate.as_ref());
+        if let Some(wait) = rate.and_then(|rate| rate.take(&decided.caller.principal(), Instant::now()).err()) {
+            let seconds = wait.as_secs() + 1;
+            return Err(decided.refuse(
+                "rate_limited",
+                format!("{} was called too often. Try again in {seconds} s.", decided.tool.called()),
+            ));
+        }
+        Ok(Guarded { decided, arguments, _by_guard: () })
+    }
+
+    /// Everything that depends on the arguments. Those at `unknown`, which are JSON pointers, are not known yet: what
+    /// depends on them is left to the call itself.
+    pub(crate) fn fitted(
+        mut self,
+        given: Option<&RawValue>,
+        unknown: &[String],
+    ) -> Result<(Self, Box<RawValue>), Box<Outcome>> {
         let house = Arc::clone(&self.house);
         let Some(guard) = house.guard(&self.tool) else { return Err(Box::new(Outcome::Unknown)) };
         let limits = &self.tool.facts.limits;
@@ -58,7 +78,11 @@ impl Decided {
                 format!("The input schema of tool '{}' can't be used, so no call is let through.", self.tool.wire_name),
             ));
         };
-        if let Err(fault) = validator.validate(&value) {
+        let fault = match unknown {
+            [] => validator.validate(&value).err(),
+            unknown => validator.iter_errors(&value).find(|fault| stands(fault, unknown)),
+        };
+        if let Some(fault) = fault {
             let fault = ArgumentFault {
                 path: fault.instance_path().to_string(),
                 keyword: fault.kind().keyword().to_owned(),
@@ -67,6 +91,10 @@ impl Decided {
                 arguments: value.clone(),
             };
             return Err(self.misfit(&fault));
+        }
+        if !unknown.is_empty() {
+            self.needs = self.needs.take().or_else(|| self.may_need_approval());
+            return Ok((self, arguments));
         }
         match house.gate.decide_arguments(
             &self.view,
@@ -81,16 +109,19 @@ impl Decided {
             Decision::NeedsApproval(denial) => self.needs = Some(denial),
             Decision::Deny(denial) => return Err(Box::new(Outcome::denied(self.tool, denial, &self.caller))),
         }
-        if let Some(wait) =
-            guard.rate.as_ref().and_then(|rate| rate.take(&self.caller.principal(), Instant::now()).err())
-        {
-            let seconds = wait.as_secs() + 1;
-            return Err(self.refuse(
-                "rate_limited",
-                format!("{} was called too often. Try again in {seconds} s.", self.tool.called()),
-            ));
-        }
-        Ok(Guarded { decided: self, arguments, _by_guard: () })
+        Ok((self, arguments))
+    }
+
+    /// For arguments that are not known yet: whether a rule over them could ask for an approval.
+    fn may_need_approval(&self) -> Option<Denial> {
+        let rulebook = self.house.gate.rulebook();
+        let asks = rulebook.rules().iter().find(|rule| rule.reads_arguments && rule.needs_approval)?;
+        rulebook.reads_arguments_of(self.tool.name.as_str()).then(|| Denial {
+            code: "approval_required".to_owned(),
+            message: format!("{} may require approval, once its arguments are known.", self.tool.called()),
+            rule: asks.id.clone(),
+            remedy: None,
+        })
     }
 
     /// The arguments with bound ones filled in and undeclared credentials taken out; the very bytes where neither applies.
@@ -161,6 +192,34 @@ impl Decided {
     }
 }
 
+/// Whether a fault is one whatever the values are that are not known yet.
+fn stands(fault: &jsonschema::ValidationError<'_>, unknown: &[String]) -> bool {
+    let (at, through) = (fault.instance_path().as_str(), fault.schema_path().as_str());
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let conditional = through.split('/').any(|word| CONDITIONAL.contains(&word));
+    let whole = WHOLE.contains(&fault.kind().keyword()) && unknown.iter().any(|unknown| within(unknown, at));
+    !conditional && !whole && !unknown.iter().any(|unknown| within(at, unknown))
+}
+
+/// Keywords under which one value decides what others must be.
+const CONDITIONAL: [&str; 11] = [
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "dependentSchemas",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "$dynamicRef",
+];
+/// Keywords that look at a value with everything in it.
+const WHOLE: [&str; 3] = ["const", "enum", "uniqueItems"];
+
 fn missing_property(fault: &jsonschema::ValidationError<'_>) -> Option<String> {
     match fault.kind() {
         jsonschema::error::ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
@@ -203,7 +262,10 @@ impl Guarded {
     /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.
     pub(crate) fn preview(&self) -> ToolAnswer {
         let tool: &Tool = &self.decided.tool;
-        let shown: String = self.arguments.get().to_owned();
+        // it goes on record as well, so that what is secret stays out of it
+        let house = &self.decided.house;
+        let redactor = house.guard(tool).map_or(&house.plain, |guard| &guard.redactor);
+        let shown = redactor.json(self.arguments.get());
         let text = format!("Dry run: tool '{}' was not run. It would be called with {shown}", tool.wire_name);
         let kind = RawValue::from_string("\"static\"".to_owned());
         let answer = ToolAnswer::text(&text);

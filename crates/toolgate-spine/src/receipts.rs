@@ -12,6 +12,7 @@ use crate::{
     Books, House, Outcome, Spine, Undo,
     books::{actor, now},
     noting::noted,
+    planning::StepOf,
     spine::unrecorded,
 };
 
@@ -26,6 +27,15 @@ pub(crate) struct Done<'a> {
     pub(crate) undo: &'a Undo,
     pub(crate) approval: Option<&'a Approval>,
     pub(crate) undoes: Option<&'a str>,
+    /// The plan it belongs to.
+    pub(crate) plan: Option<&'a str>,
+}
+
+/// What is known of a call once it ran.
+pub(crate) struct After<'a> {
+    pub(crate) undo: Undo,
+    pub(crate) approval: Option<Approval>,
+    pub(crate) step: Option<&'a StepOf<'a>>,
 }
 
 impl Spine {
@@ -37,18 +47,24 @@ impl Spine {
         tool: &Arc<Tool>,
         (call, input): (&str, &str),
         outcome: Outcome,
-        (undo, approval): (Undo, Option<Approval>),
+        After { undo, approval, step }: After<'_>,
     ) -> Outcome {
         let Some(books) = self.books.as_ref().filter(|_| tool.facts.effect == Effect::Write) else { return outcome };
-        let done = Done { house, caller, tool, call, input, undo: &undo, approval: approval.as_ref(), undoes: None };
+        let plan = step.map(StepOf::plan);
+        let approval = approval.as_ref();
+        let done = Done { house, caller, tool, call, input, undo: &undo, approval, undoes: None, plan };
+        let linked = |receipt: &Receipt| step.into_iter().for_each(|step| step.left(receipt));
         match outcome {
             Outcome::Answered(result) if !is_error(&result) => match leave(books, &done, Some(&result)).await {
-                Ok(receipt) => Outcome::Answered(with_meta(&result, &receipt)),
+                Ok(receipt) => {
+                    linked(&receipt);
+                    Outcome::Answered(with_meta(&result, &receipt))
+                }
                 Err(fault) => unrecorded(true, &fault),
             },
             // nobody knows whether it took effect
             Outcome::Refused { code: "timed_out", .. } | Outcome::Unavailable { .. } => {
-                let _ = leave(books, &done, None).await;
+                leave(books, &done, None).await.iter().for_each(linked);
                 outcome
             }
             outcome => outcome,
@@ -74,7 +90,7 @@ pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>
             actor: actor(done.caller).get().to_owned(),
             tenant: done.caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
             flow: done.caller.flow.as_ref().map(|flow| flow.id.clone()),
-            plan: None,
+            plan: done.plan.map(str::to_owned),
             tool: done.tool.name.to_string(),
             source: done.tool.source.to_string(),
             input: done.input.to_owned(),
@@ -93,7 +109,7 @@ pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>
 type RawObject = IndexMap<String, Box<RawValue>>;
 
 /// A tool that failed did nothing that could be taken back.
-fn is_error(result: &Bytes) -> bool {
+pub(crate) fn is_error(result: &Bytes) -> bool {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Result {

@@ -11,10 +11,11 @@ use std::{
 
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Gate, Lang, Tool, View};
-use toolgate_store::{Approval, Taken};
+use toolgate_store::Approval;
 
 use crate::{
     Books, Client, Guarded, House, Outcome, Resumed,
+    approving::Yes,
     noting::{Noted, Ran},
     spine::{ran_as, unrecorded},
 };
@@ -29,6 +30,7 @@ pub struct Recorded {
     lang: Lang,
     client: Client,
     resumed: Option<Resumed>,
+    wait: Option<Duration>,
     asked: String,
     approval: Option<Box<Approval>>,
     // INVARIANT: made only by `Recorder::record`
@@ -60,6 +62,11 @@ impl Recorded {
     /// The answers to what an earlier try of this call wanted to know.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
+    }
+
+    /// How long its caller waits where a person must say yes.
+    pub fn wait(&self) -> Option<Duration> {
+        self.wait
     }
 
     /// The name that was asked for: the address of a resource, also where a pattern led to it.
@@ -105,10 +112,10 @@ impl Recorder {
         books: Option<&Books>,
         house: &House,
         guarded: Guarded,
-        taken: Option<Taken>,
+        yes: Option<Yes>,
         call: &Arc<str>,
     ) -> Result<Recorded, Box<Outcome>> {
-        let approval = taken.as_ref().map(|taken| Box::new(taken.approval().clone()));
+        let approval = yes.as_ref().map(|yes| Box::new(yes.approval().clone()));
         if let Some(books) = books
             && ran_as(&guarded.decided.tool) == Ran::Write
         {
@@ -116,7 +123,7 @@ impl Recorder {
             let noted = Noted::of(house, caller, call, (Some(tool), tool.name.as_str()), Some(&guarded.arguments));
             let noted = noted.approved(approval.as_ref().map(|approval| approval.id.as_str().into()));
             if let Err(fault) = noted.intent(books).await {
-                if let Some(taken) = taken {
+                if let Some(Yes::ToThisCall(taken)) = yes {
                     // nothing ran, so that nothing is used up
                     let _ = books.store.approvals().give_back(taken).await;
                 }
@@ -134,6 +141,7 @@ impl Recorder {
             lang: decided.lang,
             client: decided.client,
             resumed: decided.resumed,
+            wait: decided.wait,
             asked: decided.asked,
             _by_record: (),
         })

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
-use toolgate_core::{Facts, Tool};
+use toolgate_core::{Denial, Facts, Tool};
 
 use crate::{ArgumentFault, Previewed, Recorded, ToolAnswer};
 
@@ -43,6 +43,11 @@ pub trait ToolSource: Send + Sync {
     /// ([`ToolAnswer::undone_by`]). A world that moved on since is a [`SourceFault::Conflict`].
     async fn undo(&self, call: Recorded, _undo: &RawValue) -> Result<ToolAnswer, SourceFault> {
         Err(SourceFault::unsupported(&call, "takes nothing back"))
+    }
+
+    /// Whether a tool of it can be a step of a plan. Not what is about the path itself.
+    fn plannable(&self, _tool: &Tool) -> bool {
+        true
     }
 
     /// A source's own words for arguments that do not fit the schema; `None` for the gate's.
@@ -88,6 +93,9 @@ pub enum SourceFault {
     /// It wants the client to answer something first, and then the same call again.
     #[error("more input is needed")]
     InputRequired(InputRequired),
+    /// A person must say yes first, and then the same call again.
+    #[error("{}", denial.message)]
+    NeedsApproval { denial: Denial, approval: Option<String> },
 }
 
 /// Questions to the client, by the source's own keys.

@@ -17,6 +17,8 @@ use crate::{
     Books, Call, Decided, House, Outcome, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch,
     books::{call_id, now},
     noting::{Ending, Noted, Ran},
+    planning::{Planning, StepOf},
+    receipts::After,
 };
 
 /// Runs calls along the one path and holds the house they run in.
@@ -28,6 +30,7 @@ pub struct Spine {
     running: TaskTracker,
     /// `None` only where nothing is to outlive the process: embedded in tests.
     pub(crate) books: Option<Books>,
+    pub(crate) planning: Planning,
     /// False while sources that have just been started have not said yet what they offer.
     settled: watch::Sender<bool>,
 }
@@ -54,6 +57,7 @@ impl Spine {
             recorder: Recorder::default(),
             running: TaskTracker::new(),
             books,
+            planning: Planning::default(),
             settled: watch::Sender::new(true),
         })
     }
@@ -130,7 +134,12 @@ impl Spine {
     }
 
     pub async fn call(&self, caller: &Arc<Caller>, call: Call<'_>) -> Outcome {
-        let outcome = self.walk(caller, call).await;
+        self.call_within(caller, call, None).await
+    }
+
+    /// The same for a call that may be a step of a plan, whose yes is then the plan's.
+    pub(crate) async fn call_within(&self, caller: &Arc<Caller>, call: Call<'_>, step: Option<&StepOf<'_>>) -> Outcome {
+        let outcome = self.walk(caller, call, step).await;
         self.note(caller, &outcome);
         outcome
     }
@@ -153,12 +162,12 @@ impl Spine {
         }
     }
 
-    async fn walk(&self, caller: &Arc<Caller>, call: Call<'_>) -> Outcome {
+    async fn walk(&self, caller: &Arc<Caller>, call: Call<'_>, step: Option<&StepOf<'_>>) -> Outcome {
         let started = Instant::now();
         let house = self.house.load_full();
         let id = call_id(now());
         let mut about = About { call: Arc::clone(&id), tool: None };
-        let admitted = match self.admit(&house, caller, &call, &mut about).await {
+        let admitted = match self.admit(&house, caller, (&call, step), &mut about).await {
             Ok(admitted) => admitted,
             Err(outcome) => {
                 let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments);
@@ -166,7 +175,7 @@ impl Spine {
             }
         };
         let tool = admitted.tool;
-        let (noted, ran, outcome, undo) = match admitted.then {
+        let (noted, ran, outcome, after) = match admitted.then {
             Then::Preview(previewed) => {
                 let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
                 let outcome = preview(&house, &tool, &*admitted.source, &previewed).await;
@@ -182,13 +191,13 @@ impl Spine {
                 drop(admitted.slot);
                 let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
                 let outcome = house.conclude(&tool, result, timeout);
-                (noted, ran_as(&tool), outcome, (undo.unwrap_or_default(), approval))
+                (noted, ran_as(&tool), outcome, After { undo: undo.unwrap_or_default(), approval, step })
             }
         };
         if matches!(outcome, Outcome::Answered(_)) {
             self.recorder.answered(&tool, caller, started.elapsed());
         }
-        let outcome = self.with_receipt(&house, caller, &tool, (&id, noted.input()), outcome, undo).await;
+        let outcome = self.with_receipt(&house, caller, &tool, (&id, noted.input()), outcome, after).await;
         self.on_record(&house, noted, outcome, (ran, false), started).await
     }
 
@@ -215,7 +224,7 @@ impl Spine {
         &self,
         house: &Arc<House>,
         caller: &Arc<Caller>,
-        call: &Call<'_>,
+        (call, step): (&Call<'_>, Option<&StepOf<'_>>),
         about: &mut About,
     ) -> Result<Admitted, Box<Outcome>> {
         let decided = match Decided::decide(house, caller, call) {
@@ -236,8 +245,8 @@ impl Spine {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
         let slot = house.slot(&tool)?;
-        let taken = self.approved(&guarded, call.wait).await?;
-        let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, taken, &about.call).await?);
+        let yes = self.approved(&guarded, step).await?;
+        let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, yes, &about.call).await?);
         Ok(Admitted { tool, source, slot, then })
     }
 
@@ -246,7 +255,7 @@ impl Spine {
         let client = call.client.clone();
         let house = self.house.load_full();
         let mut about = About { call: call_id(now()), tool: None };
-        let outcome = match self.admit(&house, caller, &call, &mut about).await {
+        let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
             Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
                 let timeout = house.timeout(&tool);
@@ -265,7 +274,7 @@ impl Spine {
     pub async fn watch(&self, caller: &Arc<Caller>, call: Call<'_>) -> Result<Watch, Outcome> {
         let house = self.house.load_full();
         let mut about = About { call: call_id(now()), tool: None };
-        let outcome = match self.admit(&house, caller, &call, &mut about).await {
+        let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
             Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
                 let timeout = house.timeout(&tool);

@@ -130,8 +130,8 @@ impl Spine {
         let undo = answer.undo().clone();
         let bytes = answer.into_bytes();
         let input = serde_json::json!({ "undo": undone.id }).to_string();
-        let done =
-            Done { house, caller, tool, call, input: &input, undo: &undo, approval: None, undoes: Some(&undone.id) };
+        let (undoes, plan) = (Some(undone.id.as_str()), undone.plan.as_deref());
+        let done = Done { house, caller, tool, call, input: &input, undo: &undo, approval: None, undoes, plan };
         let own = leave(books, &done, Some(&bytes)).await.map_err(|fault| unknown(fault.to_string()))?;
         let finished = books.store.receipts().finish_undo(&undone.id, &own.id).await;
         finished.map_err(|fault| unknown(fault.to_string()))?;

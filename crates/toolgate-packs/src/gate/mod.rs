@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde::Deserialize;
 use toolgate_core::{
-    Facts,
+    Facts, Tool,
     help::Detail,
     tool::{Effect, Example, Permission, WhenDenied},
 };
@@ -48,6 +48,10 @@ impl ToolSource for GatePack {
 
     fn tools(&self) -> Vec<ToolOffer> {
         self.offers.clone()
+    }
+
+    fn plannable(&self, _tool: &Tool) -> bool {
+        false
     }
 
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {

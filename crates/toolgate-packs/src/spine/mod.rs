@@ -1,4 +1,6 @@
-//! The spine's own tools: flows and taking back. They are doors to the path itself, so that nothing is done twice.
+//! The spine's own tools: flows, plans and taking back. They are doors to the path itself, so that nothing is done twice.
+
+mod plans;
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,8 +8,8 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
 use toolgate_core::{
-    Facts,
-    tool::{Effect, Example, WhenDenied},
+    Facts, Tool,
+    tool::{Effect, Example, Limits, WhenDenied},
 };
 use toolgate_spine::{Recorded, SourceFault, Spine, SpineDoor, ToolAnswer, ToolOffer, ToolSource};
 
@@ -40,10 +42,27 @@ fn facts(tool: &str) -> Facts {
             "フローを開きます。フローは名前と、呼び出せるツールの一覧を持つ一連の呼び出しです。",
         ),
         "flow.close" => (r#"{"flow":"flow_…"}"#, "フローを閉じます。フロー内の承認も終了します。"),
+        "plan.propose" => (
+            r#"{"calls":[{"id":"find","tool":"vault.search","arguments":{"query":"minutes"}},{"tool":"vault.rename","arguments":{"id":{"$from":"find","path":"/items/0/id"},"newName":"minutes.txt"}}]}"#,
+            "プランを提案します。プランは順番に実行される呼び出しの一覧です。この時点では何も実行されません。",
+        ),
+        "plan.preview" => (r#"{"plan":"plan_…"}"#, "プランの各ステップが何をするかを、実行せずに表示します。"),
+        "plan.execute" => (
+            r#"{"plan":"plan_…","on_failure":"undo"}"#,
+            "プランを実行します。承認が必要な場合は、プラン全体について一度だけ承認を求めます。最初に失敗したステップで停止します。",
+        ),
+        "plan.show" => {
+            (r#"{"plan":"plan_…"}"#, "プランの状態、各ステップの結果、レシート、次にできることを表示します。")
+        }
         _ => (r#"{"receipt":"rcpt_…"}"#, "以前の呼び出しの結果を取り消します。"),
     };
     Facts {
-        effect: Effect::Log,
+        effect: match tool {
+            "plan.preview" | "plan.show" => Effect::Read,
+            _ => Effect::Log,
+        },
+        limits: Limits { timeout_ms: plans::timeout_ms(tool), ..Limits::default() },
+        redact: plans::redacted(tool),
         when_denied: WhenDenied::Explained,
         help_names: true,
         group: Some("spine".to_owned()),
@@ -81,11 +100,19 @@ impl ToolSource for SpinePack {
         self.offers.clone()
     }
 
+    fn plannable(&self, _tool: &Tool) -> bool {
+        false
+    }
+
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
         let spine = self.door.spine().ok_or_else(|| SourceFault::unavailable("the spine is not up yet"))?;
         let answer = match call.tool().own_name.as_str() {
             "flow.open" => open(&spine, &call).await?,
             "flow.close" => close(&spine, &call).await?,
+            "plan.propose" => plans::propose(&spine, &call).await?,
+            "plan.preview" => plans::preview(&spine, &call).await?,
+            "plan.execute" => plans::execute(&spine, &call).await?,
+            "plan.show" => plans::show(&spine, &call).await?,
             _ => undo(&spine, &call).await?,
         };
         Ok(answer.never_undone("it is the way itself, not something done along it"))

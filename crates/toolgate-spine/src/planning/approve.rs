@@ -1,0 +1,103 @@
+//! A plan as one thing that a person says yes to.
+//!
+//! INVARIANT: the yes is to this plan of this caller: its calls, the definitions of their tools, and the rulebook. If any of
+//! these is another, it covers nothing.
+
+use std::sync::Arc;
+
+use aws_lc_rs::digest::{Context, SHA256};
+use serde_json::json;
+use toolgate_core::{Caller, Denial, pin::Canonical};
+use toolgate_store::{Answer, Binding, Plan, PlanState, Taken};
+
+use super::{
+    PlanProblem,
+    call::{self, PlannedCall},
+    check::Checked,
+    plan_now,
+};
+use crate::{
+    Books, House,
+    approving::{Asked, NoYes, Shown, owner_of, refused},
+    books::{now, scope_of},
+};
+
+/// What stands in an approval where a call has its tool.
+const PLAN: &str = "plan";
+
+/// What the yes is bound to. `None` where a tool is not here any more.
+pub(super) fn binding(house: &House, caller: &Caller, plan: &Plan, calls: &[PlannedCall]) -> Option<Binding> {
+    let mut definitions = Context::new(&SHA256);
+    for call in calls {
+        let tool = house.gate.catalog().find(&call.tool)?;
+        definitions.update(&house.guard(tool)?.digest);
+    }
+    let mut tool_digest = [0; 32];
+    tool_digest.copy_from_slice(definitions.finish().as_ref());
+    let whole = json!({ "plan": plan.id, "calls": Canonical::of(&plan.calls).ok()?.as_str() }).to_string();
+    Some(Binding {
+        asked_by: caller.principal(),
+        tenant: caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
+        flow: caller.flow.as_ref().map(|flow| flow.id.clone()),
+        tool: PLAN.to_owned(),
+        tool_digest,
+        arguments_digest: Canonical::of(&whole).ok()?.digest().into(),
+        rulebook_digest: house.gate.rulebook().digest(),
+    })
+}
+
+/// The one yes to a plan that was proposed; `None` where no step needs one.
+pub(super) async fn yes(
+    books: &Books,
+    house: &House,
+    caller: &Arc<Caller>,
+    (plan, calls): (&Plan, &[PlannedCall]),
+    checked: &[Checked],
+    wait: Option<std::time::Duration>,
+) -> Result<Option<Taken>, PlanProblem> {
+    let needing = checked.iter().enumerate().find_map(|(index, step)| Some((index + 1, step.needs.as_ref()?)));
+    let Some((step, needs)) = needing else { return Ok(None) };
+    let message = format!("Plan '{}' requires approval: step {step}: {}", plan.id, needs.message);
+    let denial = Denial { message, ..needs.clone() };
+    let gone = || PlanProblem::Unfit(format!("plan '{}' can't be bound to an approval", plan.id));
+    let redacted = |call: &PlannedCall| {
+        let guard = house.gate.catalog().find(&call.tool).and_then(|tool| house.guard(tool));
+        let redactor = guard.map_or_else(|| house.plain.clone(), |guard| guard.redactor.clone());
+        redactor.with_digests(&books.redaction_key).json(call.arguments.get())
+    };
+    let arguments = json!({ "plan": plan.id, "name": plan.name, "calls": call::shown(calls, redacted) });
+    let asked = Asked {
+        binding: binding(house, caller, plan, calls).ok_or_else(gone)?,
+        owner: owner_of(caller),
+        shown: serde_json::to_string(&Shown { tool: PLAN, arguments, why: &denial.message }).unwrap_or_default(),
+        four_eyes: checked.iter().any(|step| step.tool.facts.four_eyes),
+    };
+    match books.yes_to(&asked, wait).await {
+        Ok(taken) => Ok(Some(taken)),
+        Err(NoYes::Unavailable(message)) => Err(PlanProblem::Unavailable(message)),
+        Err(NoYes::Denied { reason }) => {
+            let what = format!("Plan '{}'", plan.id);
+            Err(PlanProblem::Denied(refused(&what, reason.as_deref(), &denial)))
+        }
+        Err(NoYes::Pending { approval }) => {
+            withdraw_if_started(books, caller, plan, &approval).await?;
+            Err(PlanProblem::NeedsApproval { denial, approval: Some(approval) })
+        }
+    }
+}
+
+/// Another may have used the yes in the meantime: then nobody is to be asked for a second one.
+async fn withdraw_if_started(
+    books: &Books,
+    caller: &Arc<Caller>,
+    plan: &Plan,
+    question: &str,
+) -> Result<(), PlanProblem> {
+    if plan_now(books, &plan.id).await?.state == PlanState::Proposed {
+        return Ok(());
+    }
+    let reason = Some("the plan was started meanwhile".to_owned());
+    let answer = Answer::Deny { by: caller.principal(), reason };
+    let _ = books.store.approvals().answer(&scope_of(caller), question, answer, now()).await;
+    Err(PlanProblem::Busy(plan.id.clone()))
+}

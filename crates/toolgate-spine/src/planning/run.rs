@@ -1,0 +1,99 @@
+//! Running a plan that is in hand: its steps in order, and how it ends.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::value::RawValue;
+use toolgate_core::{Caller, Kind, Lang};
+use toolgate_store::{Approval, Plan, PlanEnd, StepState};
+
+use super::{
+    OnFailure, PlanProblem,
+    call::PlannedCall,
+    hold::Hold,
+    reference::filled,
+    show::Stopped,
+    step::{Ended, StepOf},
+    take_back::take_back,
+};
+use crate::{Books, Call, Spine};
+
+pub(super) struct Run<'a> {
+    pub(super) spine: &'a Spine,
+    pub(super) books: &'a Books,
+    pub(super) caller: &'a Arc<Caller>,
+    pub(super) calls: &'a [PlannedCall],
+    pub(super) approval: Option<&'a Approval>,
+    pub(super) hold: Hold,
+    pub(super) lang: Lang,
+}
+
+/// What came of it, beside what the plan itself says.
+#[derive(Default)]
+pub(super) struct Came {
+    /// Results by step, redacted.
+    pub(super) results: BTreeMap<u32, Box<RawValue>>,
+    /// Where taking back came to a stop.
+    pub(super) stopped: Option<Stopped>,
+}
+
+impl Run<'_> {
+    pub(super) async fn to_its_end(&self, mut plan: Plan, on_failure: OnFailure) -> Result<(Plan, Came), PlanProblem> {
+        let mut came = Came::default();
+        for (index, call) in (0_u32..).zip(self.calls) {
+            let state = plan.steps.iter().find(|step| step.index == index).map(|step| step.state);
+            plan = match state {
+                Some(StepState::Done) => continue,
+                Some(StepState::Waiting) => self.step((index, call), &mut came).await?,
+                // what a process that is gone left behind
+                Some(StepState::Running) => self.hold.end(index, Ended::lost()).await?,
+                _ => break,
+            };
+            if plan.steps.iter().any(|step| step.index == index && step.state != StepState::Done) {
+                break;
+            }
+        }
+        let all_done = plan.steps.iter().all(|step| step.state == StepState::Done);
+        if !all_done && on_failure == OnFailure::Undo {
+            (plan, came.stopped) = take_back(self, plan).await?;
+        }
+        let any = |state: StepState| plan.steps.iter().any(|step| step.state == state);
+        let end = if all_done {
+            PlanEnd::Done
+        } else if any(StepState::Unknown) {
+            PlanEnd::Unknown
+        } else if on_failure == OnFailure::Undo && !any(StepState::Done) {
+            PlanEnd::Undone
+        } else {
+            PlanEnd::Failed
+        };
+        Ok((self.hold.finish(end).await?, came))
+    }
+
+    async fn step(&self, (index, call): (u32, &PlannedCall), came: &mut Came) -> Result<Plan, PlanProblem> {
+        let plan = self.hold.begin(index).await?;
+        let results: Vec<Option<&str>> = plan.steps.iter().map(|step| step.result.as_deref()).collect();
+        let ended = match filled(&call.arguments, &call.references, &results) {
+            Err(reason) => Ended::refused(&reason),
+            Ok(arguments) => self.call(&plan, (index, call), &arguments).await,
+        };
+        if let Some(result) = ended.result {
+            came.results.insert(index, result);
+        }
+        Ok(self.hold.end(index, ended.end).await?)
+    }
+
+    async fn call(&self, plan: &Plan, (index, call): (u32, &PlannedCall), arguments: &RawValue) -> Ended {
+        let (calls, approval, receipt) = (self.calls, self.approval, OnceLock::new());
+        let step = StepOf { caller: self.caller, plan, calls, approval, receipt };
+        let house = self.spine.house();
+        let made = Call::of(Kind::Tool, &call.tool, Some(arguments), self.lang);
+        let outcome = Box::pin(self.spine.call_within(self.caller, made, Some(&step))).await;
+        let later = self.calls.iter().flat_map(|call| &call.references);
+        let asked = later.filter(|reference| u32::try_from(reference.from) == Ok(index));
+        let paths = asked.map(|reference| reference.path.as_str());
+        Ended::of(&house, call, &outcome, step.receipt.into_inner(), paths)
+    }
+}

@@ -1,0 +1,113 @@
+//! One step: a call along the one path, on the plan's yes, and what its ending means for the plan.
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use serde_json::{Value, value::RawValue};
+use toolgate_core::{Caller, redact::cut, tool::Effect};
+use toolgate_store::{Approval, Plan, Receipt, StepEnd};
+
+use super::{Reason, approve::binding, call::PlannedCall, reason::said, reference::Kept};
+use crate::{House, Outcome, receipts::is_error};
+
+/// Longest result of a step that is shown whole.
+const SHOWN: usize = 8 << 10;
+
+/// The plan that a call is a step of.
+pub(crate) struct StepOf<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) plan: &'a Plan,
+    pub(super) calls: &'a [PlannedCall],
+    pub(super) approval: Option<&'a Approval>,
+    pub(super) receipt: OnceLock<String>,
+}
+
+impl StepOf<'_> {
+    pub(crate) fn plan(&self) -> &str {
+        &self.plan.id
+    }
+
+    /// The plan's yes, if it is still to what stands here.
+    pub(crate) fn yes(&self, house: &House) -> Option<&Approval> {
+        let binding = binding(house, self.caller, self.plan, self.calls)?;
+        self.approval.filter(|approval| approval.binding == binding)
+    }
+
+    /// The receipt that the step left.
+    pub(crate) fn left(&self, receipt: &Receipt) {
+        let _ = self.receipt.set(receipt.id.clone());
+    }
+}
+
+/// How a step ended, for the plan and for its caller.
+pub(super) struct Ended {
+    pub(super) end: StepEnd,
+    /// The tool's own result, redacted.
+    pub(super) result: Option<Box<RawValue>>,
+}
+
+impl Ended {
+    /// `paths` are what later steps ask of the result.
+    pub(super) fn of<'a>(
+        house: &House,
+        call: &PlannedCall,
+        outcome: &Outcome,
+        receipt: Option<String>,
+        paths: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let tool = house.gate.catalog().find(&call.tool);
+        let redactor = tool.and_then(|tool| house.guard(tool)).map_or(&house.plain, |guard| &guard.redactor);
+        if let Outcome::Answered(result) = outcome
+            && !is_error(result)
+        {
+            let content = content(result);
+            let shown = RawValue::from_string(cut(redactor.json(&content.to_string()), SHOWN)).ok();
+            return Self { end: StepEnd::Done { receipt, result: Kept::of(&content, paths) }, result: shown };
+        }
+        let mut reason = Reason::of(outcome, &call.tool).unwrap_or_else(|| {
+            let Outcome::Answered(result) = outcome else { return Reason::new("tool_failed", "the tool failed") };
+            Reason::new("tool_failed", said(result).unwrap_or_else(|| "the tool failed".to_owned()))
+        });
+        reason.message = redactor.text(&reason.message).into_owned();
+        if matches!(outcome, Outcome::NeedsApproval { .. }) {
+            reason.message.push_str(" The plan's approval does not cover it; propose the plan again.");
+        }
+        let result = serde_json::to_string(&reason).ok();
+        let writes = tool.is_none_or(|tool| tool.facts.effect != Effect::Read);
+        let end = if writes && may_have_run(outcome) {
+            StepEnd::Unknown { receipt, result }
+        } else {
+            StepEnd::Failed { result }
+        };
+        Self { end, result: None }
+    }
+
+    /// It could not even be called.
+    pub(super) fn refused(reason: &Reason) -> Self {
+        Self { end: StepEnd::Failed { result: serde_json::to_string(reason).ok() }, result: None }
+    }
+
+    /// Begun by a process that is gone.
+    pub(super) fn lost() -> StepEnd {
+        let what = "the process that ran it ended before it was known what came of it; look before doing it again";
+        StepEnd::Unknown { receipt: None, result: serde_json::to_string(&Reason::new("unknown", what)).ok() }
+    }
+}
+
+/// Where nobody can say that nothing happened.
+fn may_have_run(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Refused { code, .. } => matches!(*code, "timed_out" | "result_too_large"),
+        Outcome::Unavailable { .. } | Outcome::Unrecorded { .. } => true,
+        _ => false,
+    }
+}
+
+/// What references point into: the structured content, or the whole result where there is none.
+pub(super) fn content(result: &Bytes) -> Value {
+    let mut result: Value = serde_json::from_slice(result).unwrap_or_default();
+    match result.get_mut("structuredContent").map(Value::take) {
+        Some(content) if !content.is_null() => content,
+        _ => result,
+    }
+}
