@@ -231,6 +231,8 @@ fn decided_facts(facts: &Facts) -> Facts {
         limits: unseen.limits,
         redact: unseen.redact,
         four_eyes: unseen.four_eyes,
+        undo: unseen.undo,
+        preview: unseen.preview,
         example: unseen.example,
         descriptions: unseen.descriptions,
         ..facts.clone()

@@ -130,6 +130,10 @@ pub struct Facts {
     pub redact: BTreeSet<String>,
     /// Whoever approves a call must be someone else than who asked.
     pub four_eyes: bool,
+    /// How what a call did is taken back, where its source has no way of its own.
+    pub undo: Option<Undoing>,
+    /// The tool that shows what a call would do.
+    pub preview: Option<Counterpart>,
     /// An example call for `help`, as JSON.
     pub example: Option<Example>,
     /// Descriptions in other languages, by language code.
@@ -157,10 +161,30 @@ impl Default for Facts {
             limits: Limits::default(),
             redact: BTreeSet::new(),
             four_eyes: false,
+            undo: None,
+            preview: None,
             example: None,
             descriptions: BTreeMap::new(),
         }
     }
+}
+
+/// A call of another tool that goes with a call of this one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Counterpart {
+    /// Its canonical or wire name.
+    pub tool: String,
+    /// JMESPath over the call's `input` and, once it has run, its `output`: gives the arguments.
+    pub arguments: String,
+}
+
+/// How what a call did is taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Undoing {
+    By(Counterpart),
+    /// Not at all, and why.
+    Never(String),
 }
 
 /// An example's arguments: JSON text, compared and hashed as such.

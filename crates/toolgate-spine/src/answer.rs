@@ -19,6 +19,8 @@ pub enum Undo {
     Unsaid,
     /// By its own source, given this.
     Native(Box<RawValue>),
+    /// By this call of another tool.
+    Counterpart(Box<RawValue>),
     /// Not at all, for this reason.
     Impossible(String),
 }

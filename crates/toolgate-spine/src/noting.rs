@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use aws_lc_rs::digest;
-use serde_json::value::RawValue;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, Tool, redact::cut};
 use toolgate_store::ledger::{Durability, Entry, Kind, LedgerUnavailable, Outcome as Word, ResultNote};
 
@@ -23,6 +24,15 @@ pub(crate) struct Noted {
     entry: Entry,
     tool: Option<Arc<Tool>>,
     undoes: bool,
+}
+
+/// The input of an undo.
+#[derive(Serialize)]
+struct Undone<'a> {
+    undo: &'a str,
+    /// Where another tool is called for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Box<RawValue>>,
 }
 
 impl Noted {
@@ -76,7 +86,8 @@ impl Noted {
 
     /// The taking back of what this receipt stands for.
     pub(crate) fn undoing(mut self, receipt: &str) -> Self {
-        self.entry.input = RawValue::from_string(serde_json::json!({ "undo": receipt }).to_string()).ok();
+        let undo = Undone { undo: receipt, arguments: self.entry.input.take() };
+        self.entry.input = to_raw_value(&undo).ok();
         self.undoes = true;
         self
     }

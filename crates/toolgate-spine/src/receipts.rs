@@ -58,7 +58,7 @@ impl Spine {
             Outcome::Answered(result) if !is_error(&result) => match leave(books, &done, Some(&result)).await {
                 Ok(receipt) => {
                     linked(&receipt);
-                    Outcome::Answered(with_meta(&result, &receipt))
+                    Outcome::Answered(receipted(&result, &receipt))
                 }
                 Err(fault) => unrecorded(true, &fault),
             },
@@ -76,6 +76,7 @@ impl Spine {
 pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>) -> Result<Receipt, StoreError> {
     let (kind, why, record) = match done.undo {
         Undo::Native(record) => (UndoKind::Native, None, Some(UndoRecord::new(record.get().to_owned()))),
+        Undo::Counterpart(call) => (UndoKind::Compensation, None, Some(UndoRecord::new(call.get().to_owned()))),
         Undo::Impossible(why) => (UndoKind::Impossible, Some(why.clone()), None),
         Undo::Unsaid => (UndoKind::Unknown, Some("the tool does not say how it is taken back".to_owned()), None),
     };
@@ -119,14 +120,19 @@ pub(crate) fn is_error(result: &Bytes) -> bool {
     serde_json::from_slice::<Result>(result).is_ok_and(|result| result.is_error)
 }
 
-pub(crate) fn with_meta(result: &Bytes, receipt: &Receipt) -> Bytes {
+pub(crate) fn receipted(result: &Bytes, receipt: &Receipt) -> Bytes {
+    with_meta(result, "toolgate/receipt", &receipt.id)
+}
+
+/// The same result with a member of `_meta` put in, or put in another's place.
+pub(crate) fn with_meta(result: &Bytes, key: &str, value: &str) -> Bytes {
     let named = || {
         let mut members: RawObject = serde_json::from_slice(result).ok()?;
         let mut meta: RawObject = match members.get("_meta") {
             Some(meta) => serde_json::from_str(meta.get()).ok()?,
             None => RawObject::new(),
         };
-        meta.insert("toolgate/receipt".to_owned(), to_raw_value(&receipt.id).ok()?);
+        meta.insert(key.to_owned(), to_raw_value(value).ok()?);
         members.insert("_meta".to_owned(), to_raw_value(&meta).ok()?);
         serde_json::to_vec(&members).ok()
     };

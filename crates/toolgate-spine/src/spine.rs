@@ -11,14 +11,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
-use toolgate_core::{Caller, Denial, Gate, Tool, tool::Effect};
+use toolgate_core::{Caller, Denial, Gate, Kind, Tool, tool::Effect};
 
 use crate::{
-    Books, Call, Decided, House, Outcome, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch,
+    Books, Call, Decided, House, Outcome, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Undo,
+    Watch,
     books::{call_id, now},
     noting::{Ending, Noted, Ran},
     planning::{Planning, StepOf},
-    receipts::After,
+    receipts::{After, with_meta},
 };
 
 /// Runs calls along the one path and holds the house they run in.
@@ -178,7 +179,7 @@ impl Spine {
         let (noted, ran, outcome, after) = match admitted.then {
             Then::Preview(previewed) => {
                 let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
-                let outcome = preview(&house, &tool, &*admitted.source, &previewed).await;
+                let outcome = self.preview(&house, caller, &tool, &*admitted.source, &previewed).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
                 return self.on_record(&house, noted, outcome, (Ran::No, true), started).await;
             }
@@ -186,12 +187,17 @@ impl Spine {
                 let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(recorded.arguments()));
                 let noted = noted.approved(recorded.approval().map(|approval| approval.id.as_str().into()));
                 let approval = recorded.approval().cloned();
+                let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
                 let timeout = house.timeout(&tool);
                 let result = call.client.within(timeout, self.run(admitted.source, recorded)).await;
                 drop(admitted.slot);
                 let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
                 let outcome = house.conclude(&tool, result, timeout);
-                (noted, ran_as(&tool), outcome, After { undo: undo.unwrap_or_default(), approval, step })
+                let undo = match (undo.unwrap_or_default(), &outcome, input) {
+                    (Undo::Unsaid, Outcome::Answered(output), Some(input)) => house.undo_of(&tool, &input, output),
+                    (undo, ..) => undo,
+                };
+                (noted, ran_as(&tool), outcome, After { undo, approval, step })
             }
         };
         if matches!(outcome, Outcome::Answered(_)) {
@@ -295,6 +301,33 @@ impl Spine {
         self.house.load().has_more()
     }
 
+    /// What a call would change: in the words of the tool that a fact names, else of its source, or the call itself where
+    /// neither has any.
+    async fn preview(
+        &self,
+        house: &House,
+        caller: &Arc<Caller>,
+        tool: &Arc<Tool>,
+        source: &dyn ToolSource,
+        previewed: &Previewed,
+    ) -> Outcome {
+        if let Some(shown) = house.preview_of(tool, previewed.arguments()) {
+            let call = Call::of(Kind::Tool, &shown.tool, Some(&shown.arguments), previewed.lang());
+            // a call like any: who may not use that tool sees the call itself
+            if let Outcome::Answered(answer) = Box::pin(self.call(caller, call)).await {
+                return Outcome::Answered(with_meta(&answer, "toolgate/dryRun", "preview_tool"));
+            }
+            return Outcome::Answered(previewed.guarded.preview().into_bytes());
+        }
+        let timeout = house.timeout(tool);
+        match tokio::time::timeout(timeout, source.preview(previewed)).await {
+            Ok(Ok(None)) => Outcome::Answered(previewed.guarded.preview().into_bytes()),
+            Ok(Ok(Some(answer))) => house.conclude(tool, Some(Ok(answer)), timeout),
+            Ok(Err(fault)) => house.conclude(tool, Some(Err(fault)), timeout),
+            Err(_) => house.conclude(tool, None, timeout),
+        }
+    }
+
     /// A read stops when its caller goes; a call with an effect runs to its end on its own.
     async fn run(&self, source: Arc<dyn ToolSource>, call: Recorded) -> Result<ToolAnswer, SourceFault> {
         if call.tool().facts.effect == Effect::Read {
@@ -316,17 +349,6 @@ pub(crate) fn unrecorded(ran: bool, fault: &dyn std::fmt::Display) -> Outcome {
         "calls can't be recorded now, so that none runs; try again, and tell the operator if it stays"
     };
     Outcome::Unrecorded { message: message.to_owned() }
-}
-
-/// What a call would change in its source's words, or the call itself where the source has none.
-async fn preview(house: &House, tool: &Arc<Tool>, source: &dyn ToolSource, previewed: &Previewed) -> Outcome {
-    let timeout = house.timeout(tool);
-    match tokio::time::timeout(timeout, source.preview(previewed)).await {
-        Ok(Ok(None)) => Outcome::Answered(previewed.guarded.preview().into_bytes()),
-        Ok(Ok(Some(answer))) => house.conclude(tool, Some(Ok(answer)), timeout),
-        Ok(Err(fault)) => house.conclude(tool, Some(Err(fault)), timeout),
-        Err(_) => house.conclude(tool, None, timeout),
-    }
 }
 
 /// A call that may run.

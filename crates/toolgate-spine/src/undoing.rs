@@ -7,10 +7,11 @@ use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
 use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, UndoFault, UndoKind, UndoRecord, Undoing};
 
 use crate::{
-    Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer,
+    Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer, Undo,
     books::{call_id, now, scope_of},
+    counterpart::CounterCall,
     noting::{Noted, Ran},
-    receipts::{Done, leave, with_meta},
+    receipts::{self, Done, leave},
 };
 
 /// Why nothing was taken back.
@@ -81,25 +82,50 @@ impl Spine {
         lang: Lang,
         started: Instant,
     ) -> Result<ToolAnswer, UndoProblem> {
-        let gone = || UndoProblem::Refused(format!("tool '{}' is not here any more", receipt.tool));
-        let call = Call::of(Kind::Tool, &receipt.tool, None, lang);
+        let way = Way::of(receipt, record)?;
+        let gone = || UndoProblem::Refused(format!("tool '{}' is not here any more", way.tool()));
+        let call = Call::of(Kind::Tool, way.tool(), way.arguments(), lang);
         let decided = match Decided::decide(house, caller, &call) {
             Ok(decided) => decided,
             Err(outcome) => return Err(turned_away(*outcome).unwrap_or_else(gone)),
         };
         let tool = Arc::clone(&decided.tool);
         let source = house.sources.get(&tool.source).cloned().ok_or_else(gone)?;
-        let record = RawValue::from_string(record.to_owned()).map_err(|_| gone())?;
         let id = call_id(now());
-        let noted = Noted::of(house, caller, &id, (Some(&tool), &receipt.tool), None).undoing(&receipt.id);
-        // the yes its call had covers this; a call that needed one had it
-        let guarded = Guarded::undoing(decided, record.clone());
-        let recorded = self.recorder().record(Some(books), house, guarded, None, &id).await;
+        let guarded = match &way {
+            Way::Native { record, .. } => Guarded::undoing(decided, record.clone()),
+            Way::Counterpart(call) => {
+                let guarded = decided.guard(Some(&call.arguments));
+                guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
+            }
+        };
+        let noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments()).undoing(&receipt.id);
+        // the yes its call had covers this; a call that needed none covers nothing
+        let taken = match receipt.approval {
+            Some(_) => None,
+            None => {
+                self.approved(&guarded, None).await.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
+            }
+        };
+        let recorded = self.recorder().record(Some(books), house, guarded, taken, &id).await;
         let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
         let timeout = house.timeout(&tool);
-        let result = Client::default().within(timeout, source.undo(recorded, &record)).await;
+        let run = async {
+            match &way {
+                Way::Native { record, .. } => source.undo(recorded, record).await,
+                Way::Counterpart(_) => source.run(recorded).await,
+            }
+        };
+        let result = Client::default().within(timeout, run).await;
         let (answer, problem) = match result {
+            Some(Ok(answer)) if way.failed(&answer) => {
+                (None, Some(UndoProblem::Conflict(format!("tool '{}' said: {}", tool.wire_name, said(&answer)))))
+            }
             Some(Ok(answer)) => (Some(answer), None),
+            Some(Err(SourceFault::InputRequired(_))) => {
+                let why = format!("tool '{}' wants an answer first, and nobody can be asked", tool.wire_name);
+                (None, Some(UndoProblem::Refused(why)))
+            }
             Some(Err(SourceFault::Conflict(why))) => (None, Some(UndoProblem::Conflict(why))),
             Some(Err(SourceFault::Rejected { message, .. })) => (None, Some(UndoProblem::Refused(message))),
             Some(Err(fault)) => (None, Some(UndoProblem::Unknown(fault.to_string()))),
@@ -114,7 +140,12 @@ impl Spine {
             return Err(UndoProblem::Unknown(message));
         }
         let Some(answer) = answer else { return Err(problem.unwrap_or_else(gone)) };
-        self.receipted(books, house, caller, &tool, (&id, receipt), answer).await
+        let undo = match (answer.undo().clone(), way.arguments()) {
+            // so that taking this back does it again
+            (Undo::Unsaid, Some(input)) => house.undo_of(&tool, input, &answer.clone().into_bytes()),
+            (undo, _) => undo,
+        };
+        self.receipted(books, house, caller, &tool, (&id, receipt), (answer, undo)).await
     }
 
     async fn receipted(
@@ -124,10 +155,9 @@ impl Spine {
         caller: &Caller,
         tool: &Arc<Tool>,
         (call, undone): (&str, &Receipt),
-        answer: ToolAnswer,
+        (answer, undo): (ToolAnswer, Undo),
     ) -> Result<ToolAnswer, UndoProblem> {
         let unknown = |fault: String| UndoProblem::Unknown(fault);
-        let undo = answer.undo().clone();
         let bytes = answer.into_bytes();
         let input = serde_json::json!({ "undo": undone.id }).to_string();
         let (undoes, plan) = (Some(undone.id.as_str()), undone.plan.as_deref());
@@ -135,8 +165,55 @@ impl Spine {
         let own = leave(books, &done, Some(&bytes)).await.map_err(|fault| unknown(fault.to_string()))?;
         let finished = books.store.receipts().finish_undo(&undone.id, &own.id).await;
         finished.map_err(|fault| unknown(fault.to_string()))?;
-        Ok(ToolAnswer::raw(with_meta(&bytes, &own)))
+        Ok(ToolAnswer::raw(receipts::receipted(&bytes, &own)))
     }
+}
+
+/// How a receipt's call is taken back.
+enum Way {
+    /// By its own tool's source, given this.
+    Native {
+        tool: String,
+        record: Box<RawValue>,
+    },
+    Counterpart(CounterCall),
+}
+
+impl Way {
+    fn of(receipt: &Receipt, record: &str) -> Result<Self, UndoProblem> {
+        let unreadable = |_| UndoProblem::Refused("what its receipt keeps can't be read".to_owned());
+        if receipt.undo.kind == UndoKind::Compensation {
+            return serde_json::from_str(record).map(Self::Counterpart).map_err(unreadable);
+        }
+        let record = RawValue::from_string(record.to_owned()).map_err(unreadable)?;
+        Ok(Self::Native { tool: receipt.tool.clone(), record })
+    }
+
+    fn tool(&self) -> &str {
+        match self {
+            Self::Native { tool, .. } => tool,
+            Self::Counterpart(call) => &call.tool,
+        }
+    }
+
+    fn arguments(&self) -> Option<&RawValue> {
+        match self {
+            Self::Native { .. } => None,
+            Self::Counterpart(call) => Some(&call.arguments),
+        }
+    }
+
+    /// Another tool knows no conflicts: it fails.
+    fn failed(&self, answer: &ToolAnswer) -> bool {
+        matches!(self, Self::Counterpart(_)) && receipts::is_error(&answer.clone().into_bytes())
+    }
+}
+
+/// The first text of an answer.
+fn said(answer: &ToolAnswer) -> String {
+    let answer: serde_json::Value = serde_json::from_slice(&answer.clone().into_bytes()).unwrap_or_default();
+    let text = answer["content"][0]["text"].as_str().unwrap_or("it failed");
+    text.chars().take(300).collect()
 }
 
 fn refused(fault: UndoFault) -> UndoProblem {
@@ -146,7 +223,11 @@ fn refused(fault: UndoFault) -> UndoProblem {
 fn turned_away(outcome: Outcome) -> Option<UndoProblem> {
     match outcome {
         Outcome::Denied { denial, .. } => Some(UndoProblem::Denied(denial)),
-        Outcome::Unrecorded { message } => Some(UndoProblem::Refused(message)),
+        Outcome::NeedsApproval { denial, approval, .. } => Some(UndoProblem::Refused(match approval {
+            Some(id) => format!("{} Approval {id} is asked for; take it back once it is granted.", denial.message),
+            None => denial.message,
+        })),
+        Outcome::Unrecorded { message } | Outcome::Refused { message, .. } => Some(UndoProblem::Refused(message)),
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ use toolgate_spine::{House, HouseProblem, LimitDefaults, SpineDoor, ToolOffer, T
 use toolgate_store::{Location, Store};
 
 use crate::{
-    config::{Config, Naming, Pack},
+    config::{Config, Naming, Pack, ToolConfig},
     more,
     upstreams::{Pinned, Upstreams},
 };
@@ -209,6 +209,9 @@ fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result
     for (name, wanted) in &config.tools {
         let Some(tool) = found(config, tools, absent, "[tools]", name)? else { continue };
         wanted.apply(&mut tool.facts).map_err(|fault| bad_fact(name, fault))?;
+    }
+    for counterpart in config.tools.values().flat_map(ToolConfig::counterparts) {
+        found(config, tools, absent, "undo or preview in [tools]", counterpart)?;
     }
     for name in &config.disabled_tools {
         if let Some(tool) = found(config, tools, absent, "disabled_tools", name)? {

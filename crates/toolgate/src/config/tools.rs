@@ -12,7 +12,7 @@ use toolgate_core::{
     caller::BadFact,
     redact::Pointer,
     rulebook::DeclaredType,
-    tool::{Example, Limits},
+    tool::{Counterpart, Example, Limits, Undoing},
 };
 
 /// Every key overrides one fact of the tool; an absent one leaves it.
@@ -55,8 +55,52 @@ pub struct ToolConfig {
     pub redact: Option<BTreeSet<String>>,
     /// Whoever approves a call must be someone else than who asked.
     pub four_eyes: Option<bool>,
+    /// How what a call did is taken back: { tool = "…", arguments = "{path: input.path}" }, or { never = "why" }.
+    pub undo: Option<UndoConfig>,
+    /// The tool that shows what a call would do, without doing it: { tool = "…", arguments = "{path: input.path}" }.
+    pub preview: Option<CounterpartConfig>,
     /// Arguments of an example call, for help.
     pub example: Option<serde_json::Value>,
+}
+
+/// Another tool, and its arguments out of the call's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CounterpartConfig {
+    pub tool: String,
+    /// JMESPath over `input` and, once the call has run, `output`.
+    pub arguments: String,
+}
+
+/// How what a call did is taken back: by another tool, or never.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UndoConfig {
+    pub tool: Option<String>,
+    /// JMESPath over `input` and `output`.
+    pub arguments: Option<String>,
+    /// Why it can't be.
+    pub never: Option<String>,
+}
+
+impl UndoConfig {
+    fn read(&self) -> Result<Undoing, BadFact> {
+        match (&self.tool, &self.arguments, &self.never) {
+            (Some(tool), Some(arguments), None) => {
+                CounterpartConfig { tool: tool.clone(), arguments: arguments.clone() }.read("undo").map(Undoing::By)
+            }
+            (None, None, Some(why)) => Ok(Undoing::Never(why.clone())),
+            _ => Err(BadFact::new("undo", "what is there", "tool and arguments, or never with the reason")),
+        }
+    }
+}
+
+impl CounterpartConfig {
+    fn read(&self, fact: &'static str) -> Result<Counterpart, BadFact> {
+        toolgate_spine::check_expression(&self.arguments)
+            .map_err(|why| BadFact::new(fact, &self.arguments, &format!("JMESPath ({why})")))?;
+        Ok(Counterpart { tool: self.tool.clone(), arguments: self.arguments.clone() })
+    }
 }
 
 /// How much one call may take.
@@ -112,10 +156,22 @@ impl ToolConfig {
         {
             facts.limits = Limits { timeout_ms, argument_bytes, result_bytes, concurrency, per_minute };
         }
+        if let Some(undo) = &self.undo {
+            facts.undo = Some(undo.read()?);
+        }
+        if let Some(counterpart) = &self.preview {
+            facts.preview = Some(counterpart.read("preview")?);
+        }
         if let Some(example) = &self.example {
             facts.example = Some(Example(example.to_string()));
         }
         Ok(())
+    }
+
+    /// The other tools it names.
+    pub fn counterparts(&self) -> impl Iterator<Item = &str> {
+        let undo = self.undo.as_ref().and_then(|undo| undo.tool.as_deref());
+        undo.into_iter().chain(self.preview.as_ref().map(|preview| preview.tool.as_str()))
     }
 
     pub fn declared(&self) -> Result<BTreeMap<String, DeclaredType>, BadFact> {
