@@ -147,7 +147,7 @@ impl Rulebook {
         })
     }
 
-    fn ask(
+    pub(super) fn ask(
         &self,
         subject: &Subject,
         tool: &ToolAttributes,
@@ -163,7 +163,7 @@ impl Rulebook {
         with_policies(self, arguments_of, |policies| Authorizer::new().is_authorized(&request, policies, &entities))
     }
 
-    fn verdict(&self, response: &Response, facts: CallFacts) -> Verdict {
+    pub(super) fn verdict(&self, response: &Response, facts: CallFacts) -> Verdict {
         if response.diagnostics().errors().next().is_some() {
             return denied(Fault::Evaluation);
         }
@@ -194,7 +194,7 @@ impl Rulebook {
 }
 
 /// Conceals: without an evaluation nobody knows whether a condition that hides is among those that failed.
-fn denied(fault: Fault) -> Verdict {
+pub(super) fn denied(fault: Fault) -> Verdict {
     Verdict::Deny { failed: Arc::from([]), concealed: true, fault: Some(fault) }
 }
 
@@ -209,7 +209,7 @@ fn uid(kind: &str, id: &str) -> Option<EntityUid> {
     Some(EntityUid::from_type_name_and_id(kind.parse().ok()?, cedar_policy::EntityId::new(id)))
 }
 
-fn text(value: &str) -> RestrictedExpression {
+pub(super) fn text(value: &str) -> RestrictedExpression {
     RestrictedExpression::new_string(value.to_owned())
 }
 
