@@ -1,33 +1,22 @@
 //! Between guarding and recording: a call that needs a person's yes gets it, or says how.
 //!
-//! INVARIANT: a yes is for one call: this caller, tool, definition, arguments and rulebook. It is used up by being taken.
+//! INVARIANT: a yes is for what was asked: this caller, tool, definition, rulebook, and these arguments unless more was asked
+//! for and granted. It is used up by being taken. A call that names an approval runs on that one or not at all.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use serde::Serialize;
-use toolgate_core::{Caller, Denial, pin::Canonical};
-use toolgate_store::{Answer, Approval, AskFault, Binding, Change, NewApproval, Scope, Taken};
+use toolgate_core::{Denial, Kind, Tool, pin::Canonical};
+use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Scope, Taken};
 
 use crate::{
-    Books, Guarded, Outcome, Spine,
+    Books, Call, Guarded, Outcome, Spine,
+    asking::ask,
     books::{now, scope_of},
 };
 
-/// What an approver is shown: this is what runs.
-#[derive(Serialize)]
-struct Shown<'a> {
-    tool: &'a str,
-    arguments: serde_json::Value,
-    why: &'a str,
-}
-
 impl Spine {
     /// `None` where no approval is needed.
-    pub(crate) async fn approved(
-        &self,
-        guarded: &Guarded,
-        wait: Option<Duration>,
-    ) -> Result<Option<Taken>, Box<Outcome>> {
+    pub(crate) async fn approved(&self, guarded: &Guarded, call: &Call<'_>) -> Result<Option<Taken>, Box<Outcome>> {
         let decided = &guarded.decided;
         let Some(denial) = decided.needs.clone().filter(|_| !decided.dry_run) else { return Ok(None) };
         let tool = Arc::clone(&decided.tool);
@@ -38,104 +27,132 @@ impl Spine {
         let binding =
             binding(guarded).ok_or_else(|| unavailable("its arguments can't be bound to an approval".into()))?;
         // heard from before the first look, so that an answer in between is not missed
-        let mut changes = wait.is_some().then(|| books.store.changes());
-        let until = wait.map(|wait| tokio::time::Instant::now() + wait);
+        let mut changes = call.wait.is_some().then(|| books.store.changes());
+        let until = call.wait.map(|wait| tokio::time::Instant::now() + wait);
         loop {
-            let taken = books.store.approvals().take(&binding, now()).await;
-            if let Some(taken) = taken.map_err(|fault| unavailable(unkept(&fault)))? {
-                return Ok(Some(taken));
-            }
-            let asked = ask(books, guarded, &binding, &denial).await.map_err(|fault| match fault {
-                AskFault::Store(fault) => unavailable(unkept(&fault)),
-                fault => unavailable(fault.to_string()),
-            })?;
-            let needs = || Outcome::NeedsApproval {
+            let approvals = books.store.approvals();
+            let asked = match call.approval {
+                Some(id) => match come_back(books, guarded, &binding, id, &denial).await? {
+                    Back::Taken(taken) => return Ok(Some(taken)),
+                    Back::Waiting(approval) => approval,
+                },
+                None => {
+                    let taken = approvals.take(&binding, now()).await;
+                    if let Some(taken) = taken.map_err(|fault| unavailable(unkept(&fault)))? {
+                        return Ok(Some(taken));
+                    }
+                    ask(books, guarded, &binding, &denial, call.breadth).await.map_err(|fault| match fault {
+                        AskFault::Store(fault) => unavailable(unkept(&fault)),
+                        AskFault::WideWithoutFlow | AskFault::WideOfNothing => {
+                            decided.refuse("approval_scope", fault.to_string())
+                        }
+                        fault => unavailable(fault.to_string()),
+                    })?
+                }
+            };
+            let id = asked.id.clone();
+            let needs = Outcome::NeedsApproval {
                 tool: Arc::clone(&tool),
                 denial: denial.clone(),
-                approval: Some(asked.id.clone()),
+                approval: Some(Box::new(asked)),
             };
-            let (Some(changes), Some(until)) = (&mut changes, until) else { return Err(Box::new(needs())) };
-            if !answered(changes, &asked.id, until).await {
-                return Err(Box::new(needs()));
+            let (Some(changes), Some(until)) = (&mut changes, until) else { return Err(Box::new(needs)) };
+            if !answered(changes, &id, until).await {
+                return Err(Box::new(needs));
             }
-            let refused = books.store.approvals().get(&Scope::Everything, &asked.id, now()).await;
-            if let Ok(Some(approval)) = refused
-                && let Some(outcome) = denied(&approval, &tool, &denial)
+            let answer = approvals.get(&Scope::Everything, &id, now()).await;
+            if let Ok(Some(approval)) = answer
+                && approval.state == ApprovalState::Denied
             {
-                return Err(Box::new(outcome));
+                return Err(Box::new(over(&approval, &tool, &denial)));
             }
         }
-    }
-
-    /// Answers an approval in the name of `by`, as far as it may.
-    pub async fn answer_approval(&self, by: &Caller, id: &str, grant: bool) -> Result<(), String> {
-        let Some(books) = &self.books else { return Err("nothing keeps approvals here".to_owned()) };
-        let answer = if grant {
-            let until =
-                now().saturating_add(i64::try_from(books.settings.approval_ttl.as_millis()).unwrap_or(i64::MAX));
-            Answer::Grant { by: by.principal(), uses: 1, until }
-        } else {
-            Answer::Deny { by: by.principal(), reason: None }
-        };
-        books
-            .store
-            .approvals()
-            .answer(&scope_of(by), id, answer, now())
-            .await
-            .map(drop)
-            .map_err(|fault| fault.to_string())
-    }
-
-    /// Whether this caller's own client may be asked for an approval.
-    pub fn may_ask_client_of(&self, caller: &Caller) -> bool {
-        self.books.as_ref().is_some_and(|books| books.may_ask_client_of(&caller.principal()))
-    }
-
-    /// What an approval shows, to whoever may see it.
-    pub async fn shown_of(&self, caller: &Caller, id: &str) -> Option<String> {
-        let books = self.books.as_ref()?;
-        let approval = books.store.approvals().get(&scope_of(caller), id, now()).await.ok()??;
-        Some(approval.shown)
     }
 }
 
 /// Why is the operator's to know, not a caller's.
-fn unkept(fault: &toolgate_store::StoreError) -> String {
+pub(crate) fn unkept(fault: &toolgate_store::StoreError) -> String {
     tracing::error!(%fault, "approvals can't be kept");
     "approvals can't be looked up now; try again, and tell the operator if it stays".to_owned()
 }
 
-fn denied(approval: &Approval, tool: &Arc<toolgate_core::Tool>, denial: &Denial) -> Option<Outcome> {
-    if approval.state.as_str() != "denied" {
-        return None;
-    }
-    let why = approval.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let message = format!("{} was not approved{why}", tool.called());
-    let denial = Denial { code: "approval_denied".to_owned(), message, remedy: None, ..denial.clone() };
-    Some(Outcome::Denied { tool: Arc::clone(tool), denial, needs_identity: false, missing_scopes: Vec::new() })
+/// What a call that names an approval comes back to.
+enum Back {
+    Taken(Taken),
+    Waiting(Approval),
 }
 
-async fn ask(books: &Books, guarded: &Guarded, binding: &Binding, denial: &Denial) -> Result<Approval, AskFault> {
-    let decided = &guarded.decided;
-    let redactor = decided.house.guard(&decided.tool).map(|guard| guard.redactor.clone()).unwrap_or_default();
-    let arguments = redactor.with_digests(&books.redaction_key).json(guarded.arguments.get());
-    let shown = Shown {
-        tool: decided.tool.name.as_str(),
-        arguments: serde_json::from_str(&arguments).unwrap_or_default(),
-        why: &denial.message,
+async fn come_back(
+    books: &Books,
+    guarded: &Guarded,
+    binding: &Binding,
+    id: &str,
+    denial: &Denial,
+) -> Result<Back, Box<Outcome>> {
+    let approval = named(books, guarded, binding, id, denial).await?;
+    if approval.state == ApprovalState::Pending {
+        return Ok(Back::Waiting(approval));
+    }
+    match books.store.approvals().take_named(binding, id, now()).await {
+        Ok(Some(taken)) => Ok(Back::Taken(taken)),
+        // another call took it meanwhile, or its time came: then that is what is said
+        Ok(None) => named(books, guarded, binding, id, denial).await.map(Back::Waiting),
+        Err(fault) => {
+            let tool = Arc::clone(&guarded.decided.tool);
+            Err(Box::new(Outcome::Unavailable { tool, message: unkept(&fault) }))
+        }
+    }
+}
+
+/// The approval a call comes back with, while it may still be granted; else why the call does not run. What another caller
+/// asked for is as unknown as what nobody did.
+async fn named(
+    books: &Books,
+    guarded: &Guarded,
+    binding: &Binding,
+    id: &str,
+    denial: &Denial,
+) -> Result<Approval, Box<Outcome>> {
+    let tool = &guarded.decided.tool;
+    let found = books.store.approvals().get(&scope_of(&guarded.decided.caller), id, now()).await;
+    let found =
+        found.map_err(|fault| Box::new(Outcome::Unavailable { tool: Arc::clone(tool), message: unkept(&fault) }))?;
+    let shown: String = id.chars().take(100).collect();
+    let Some(approval) = found.filter(|approval| approval.binding.asked_by == binding.asked_by) else {
+        let message = format!("There is no approval '{shown}' of this caller.");
+        return Err(Box::new(refused(tool, denial, "approval_unknown", message, ASK_ANEW)));
     };
-    let ttl = i64::try_from(books.settings.approval_ttl.as_millis()).unwrap_or(i64::MAX);
-    let user = decided.caller.user.as_ref().map(|user| format!("user:{user}"));
-    let new = NewApproval {
-        binding: binding.clone(),
-        owner: user.unwrap_or_else(|| decided.caller.principal()),
-        shown: serde_json::to_string(&shown).unwrap_or_default(),
-        four_eyes: decided.tool.facts.four_eyes,
-        asked_at: now(),
-        expires: now().saturating_add(ttl),
-        wide: None,
+    if !approval.covers(binding) {
+        let message = format!("Approval '{shown}' is for another call: its tool, arguments, flow or rules are others.");
+        let remedy = "Make the very call that it is for, or call without _meta[\"toolgate/approval\"] to ask anew.";
+        return Err(Box::new(refused(tool, denial, "approval_mismatch", message, remedy)));
+    }
+    match approval.state {
+        ApprovalState::Pending | ApprovalState::Granted => Ok(approval),
+        _ => Err(Box::new(over(&approval, tool, denial))),
+    }
+}
+
+const ASK_ANEW: &str = "Call without _meta[\"toolgate/approval\"] to ask anew.";
+
+/// What an approval that nothing can run on any more says.
+fn over(approval: &Approval, tool: &Arc<Tool>, denial: &Denial) -> Outcome {
+    let id = &approval.id;
+    let (code, message) = match approval.state {
+        ApprovalState::Denied => {
+            let why = approval.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            ("approval_denied", format!("{} was not approved{why}", tool.called()))
+        }
+        ApprovalState::Expired => ("approval_expired", format!("Approval '{id}' has expired.")),
+        ApprovalState::Ended => ("approval_ended", format!("Approval '{id}' ended with its flow.")),
+        _ => ("approval_spent", format!("Approval '{id}' was used already.")),
     };
-    books.store.approvals().ask(new).await
+    refused(tool, denial, code, message, ASK_ANEW)
+}
+
+fn refused(tool: &Arc<Tool>, denial: &Denial, code: &str, message: String, remedy: &str) -> Outcome {
+    let denial = Denial { code: code.to_owned(), message, remedy: Some(remedy.to_owned()), rule: denial.rule.clone() };
+    Outcome::Denied { tool: Arc::clone(tool), denial, needs_identity: false, missing_scopes: Vec::new() }
 }
 
 fn binding(guarded: &Guarded) -> Option<Binding> {
@@ -145,7 +162,11 @@ fn binding(guarded: &Guarded) -> Option<Binding> {
         asked_by: caller.principal(),
         tenant: caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
         flow: caller.flow.as_ref().map(|flow| flow.id.clone()),
-        tool: decided.tool.name.to_string(),
+        tool: match decided.tool.kind {
+            // a pattern of addresses stands for many: what is approved is the one
+            Kind::Template | Kind::Address => decided.asked.clone(),
+            _ => decided.tool.name.to_string(),
+        },
         tool_digest: decided.house.guard(&decided.tool)?.digest,
         arguments_digest: Canonical::of(guarded.arguments.get()).ok()?.digest().into(),
         rulebook_digest: decided.house.gate.rulebook().digest(),

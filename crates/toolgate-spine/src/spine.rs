@@ -7,7 +7,6 @@ use std::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
@@ -102,25 +101,6 @@ impl Spine {
     /// A rule's no as a result that a model reads.
     pub fn denied(&self, tool: &Tool, denial: &Denial) -> Bytes {
         self.house.load().failure(tool, denial, &denial.message).into_bytes()
-    }
-
-    /// The same for a call that waits for a person: with the approval's name and how to go on.
-    pub fn needs_approval(&self, tool: &Tool, denial: &Denial, approval: Option<&str>) -> Bytes {
-        #[derive(Serialize)]
-        struct Needs<'a> {
-            #[serde(flatten)]
-            denial: &'a Denial,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            approval: Option<&'a str>,
-        }
-        let text = match approval {
-            None => denial.message.clone(),
-            Some(id) => format!(
-                "{} Approval {id} is asked for; call again with the same arguments once it is granted.",
-                denial.message
-            ),
-        };
-        self.house.load().failure(tool, &Needs { denial, approval }, &text).into_bytes()
     }
 
     /// Waits until no call with an effect is under way.
@@ -236,7 +216,7 @@ impl Spine {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
         let slot = house.slot(&tool)?;
-        let taken = self.approved(&guarded, call.wait).await?;
+        let taken = self.approved(&guarded, call).await?;
         let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, taken, &about.call).await?);
         Ok(Admitted { tool, source, slot, then })
     }
