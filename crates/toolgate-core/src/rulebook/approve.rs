@@ -4,7 +4,7 @@ use cedar_policy::{Context, RestrictedExpression};
 
 use super::{
     CallFacts, Rulebook, Subject, ToolAttributes,
-    evaluate::{denied, text},
+    evaluate::{Among, denied, text},
 };
 use crate::decision::{Fault, Verdict};
 
@@ -28,7 +28,9 @@ impl Rulebook {
     pub fn decide_approve(&self, approver: &Subject, tool: &ToolAttributes, asked: &AskedFacts<'_>) -> Verdict {
         let Some(context) = context(asked) else { return denied(Fault::Evaluation) };
         let plain = CallFacts { allowlisted: true, switched: None, approved: false, dry_run: false };
-        let verdict = self.ask(approver, tool, "approve", context, None).map(|response| self.verdict(&response, plain));
+        let verdict = self
+            .ask(approver, tool, "approve", context, Among::Everything)
+            .map(|response| self.verdict(&response, plain));
         match verdict {
             Some(Verdict::NeedsApproval(failed)) => Verdict::Deny { failed, concealed: true, fault: None },
             verdict => verdict.unwrap_or(denied(Fault::Evaluation)),

@@ -10,7 +10,8 @@ use aws_lc_rs::digest;
 use cedar_policy::{ActionConstraint, Effect, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 
 use super::{
-    ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts, ToolSignature,
+    APPROVE_PERMIT, ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts,
+    ToolSignature,
     arguments::quote,
     checks::{action_tool, check_arguments, check_names, check_tests, problem, refuse_repeated_ids},
     reads::Reads,
@@ -99,7 +100,8 @@ impl Rulebook {
         for (position, draft) in drafts.into_iter().enumerate() {
             let text = draft.policy.to_string();
             if draft.policy.effect() == Effect::Permit {
-                permits.push((format!("permit{position}"), text));
+                let kind = if is_about(&draft.policy, APPROVE) { APPROVE_PERMIT } else { "permit" };
+                permits.push((format!("{kind}{position}"), text));
             } else {
                 ranked.push((rule_of(&draft, position)?, text));
             }

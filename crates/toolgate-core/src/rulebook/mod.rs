@@ -29,6 +29,9 @@ pub const SHIPPED_RULES: &str = include_str!("../../../../rulebook/toolgate.ceda
 /// What rules can read.
 pub const SHIPPED_SCHEMA: &str = include_str!("../../../../rulebook/toolgate.cedarschema");
 
+/// How the ids of permits about approving begin.
+const APPROVE_PERMIT: &str = "permit-approve";
+
 /// A file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFile {
