@@ -85,7 +85,7 @@ impl Gate {
                 .rules()
                 .iter()
                 .enumerate()
-                .filter(|(_, rule)| !rule.about_lists)
+                .filter(|(_, rule)| !rule.about_lists && !rule.about_approvals)
                 .map(|(at, rule)| Condition {
                     rule: rule.id.clone(),
                     order: rule.order,

@@ -1,5 +1,6 @@
 //! Callers, tools, decisions and the rulebook's engine; no I/O, no async.
 
+mod approve;
 pub mod caller;
 mod catalog;
 mod class;
@@ -22,6 +23,6 @@ pub use decision::{Decision, Denial, Lang, Verdict};
 pub use gate::{Blueprint, Found, Gate, GateProblem};
 pub use listing::{BadDefinition, Parameter};
 pub use pattern::Pattern;
-pub use rulebook::{RuleFile, RuleProblem, Rulebook};
+pub use rulebook::{AskedFacts, RuleFile, RuleProblem, Rulebook};
 pub use tool::{Facts, Kind, Tool, ToolName};
 pub use view::{Listing, Page, View};

@@ -1,6 +1,6 @@
 //! `tools/call`, `prompts/get` and `resources/read`: hands the call down and puts what came of it into an answer.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc};
 
 use http::StatusCode;
 use serde_json::value::RawValue;
@@ -8,9 +8,10 @@ use toolgate_core::Kind;
 use toolgate_spine::{LogLevel, Resumed};
 
 use crate::{
+    approval::Wish,
     conversation::{self, Hears},
     json::text,
-    message::{Message, Params},
+    message::Message,
     mirror, notes,
     parked::Parked,
     refusal::{Refusal, code},
@@ -99,19 +100,7 @@ fn read(inner: &Arc<Inner>, ask: &Ask<'_>, kind: Kind) -> Result<OwnedCall, Refu
     let raw = |text: &str| RawValue::from_string(text.to_owned());
     let arguments = arguments.map(raw).transpose();
     let arguments = arguments.map_err(|_| Refusal::params("params.arguments must be an object"))?;
-    Ok(OwnedCall { kind, name: name.into_owned(), arguments, dry_run, lang: ask.lang, wait: wait(params)? })
-}
-
-/// Seconds to wait for a person; longer than anybody waits is a mistake.
-fn wait(params: &Params<'_>) -> Result<Option<Duration>, Refusal> {
-    const MOST: u64 = 3600;
-    match params.meta.wait {
-        None | Some("null") => Ok(None),
-        Some(raw) => match raw.parse::<u64>() {
-            Ok(seconds) if seconds <= MOST => Ok((seconds > 0).then(|| Duration::from_secs(seconds))),
-            _ => Err(Refusal::params(format!("_meta[\"toolgate/wait\"] must be seconds, 0 to {MOST}"))),
-        },
-    }
+    Ok(OwnedCall { kind, name: name.into_owned(), arguments, dry_run, lang: ask.lang, wish: Wish::of(params)? })
 }
 
 /// Whether some argument of the tool is repeated in a header: hardly ever, so that the caller's list is not looked at.

@@ -17,6 +17,7 @@
 )]
 
 mod abilities;
+mod approval;
 mod call;
 mod config;
 mod conversation;

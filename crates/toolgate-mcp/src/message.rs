@@ -69,6 +69,8 @@ pub(crate) struct Meta<'a> {
     pub(crate) dry_run: Option<&'a str>,
     pub(crate) flow: Option<&'a str>,
     pub(crate) wait: Option<&'a str>,
+    pub(crate) approval: Option<&'a str>,
+    pub(crate) approval_scope: Option<&'a str>,
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) log_level: Option<&'a str>,
 }
@@ -199,6 +201,8 @@ impl<'a> Slots<'a> {
             "toolgate/dryRun" => &mut self.found.meta.dry_run,
             "toolgate/flow" => &mut self.found.meta.flow,
             "toolgate/wait" => &mut self.found.meta.wait,
+            "toolgate/approval" => &mut self.found.meta.approval,
+            "toolgate/approvalScope" => &mut self.found.meta.approval_scope,
             "progressToken" => &mut self.found.meta.progress_token,
             "io.modelcontextprotocol/logLevel" => &mut self.found.meta.log_level,
             _ => return,

@@ -7,6 +7,7 @@ use toolgate_core::Kind;
 use toolgate_spine::Call;
 
 use crate::{
+    approval::Wish,
     call,
     identity::KeptCredentials,
     json::text,
@@ -91,7 +92,7 @@ impl Inner {
         let context = params.context.map(|context| format!(",\"context\":{context}")).unwrap_or_default();
         let given = RawValue::from_string(format!("{{\"argument\":{argument}{context}}}"));
         let given = given.map_err(|_| Refusal::params("params.argument must be an object with a name and a value"))?;
-        let call = OwnedCall { kind, name, arguments: None, dry_run: false, lang: ask.lang, wait: None };
+        let call = OwnedCall { kind, name, arguments: None, dry_run: false, lang: ask.lang, wish: Wish::default() };
         let asked = self.asked(ask, call);
         let call = Call::of(kind, &asked.call.name, None, ask.lang);
         let outcome = self.spine.complete(&asked.caller, call, &given).await;
@@ -112,8 +113,14 @@ impl Inner {
         let Some(legacy) = ask.legacy else {
             return Err(Refusal::request("only a session can subscribe; send its Mcp-Session-Id"));
         };
-        let call =
-            OwnedCall { kind: Kind::Resource, name: uri, arguments: None, dry_run: false, lang: ask.lang, wait: None };
+        let call = OwnedCall {
+            kind: Kind::Resource,
+            name: uri,
+            arguments: None,
+            dry_run: false,
+            lang: ask.lang,
+            wish: Wish::default(),
+        };
         let asked = self.asked(ask, call);
         let uri = &asked.call.name;
         match self.spine.watch(&asked.caller, Call::of(Kind::Resource, uri, None, ask.lang)).await {

@@ -5,9 +5,12 @@ use std::{borrow::Cow, collections::VecDeque, future::Future, pin::Pin, sync::Ar
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinHandle};
 use toolgate_core::{Caller, Kind, Lang, Tool};
-use toolgate_spine::{Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Resumed, Said};
+use toolgate_spine::{Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Resumed, Said, Say};
 
-use crate::wire::Inner;
+use crate::{
+    approval::{Wish, at_client},
+    wire::Inner,
+};
 
 /// What a client may fall behind; a slow one misses notes, and holds up questions.
 const SAID_KEPT: usize = 32;
@@ -23,8 +26,7 @@ pub(crate) struct OwnedCall {
     pub(crate) arguments: Option<Box<RawValue>>,
     pub(crate) dry_run: bool,
     pub(crate) lang: Lang,
-    /// How long to wait for a person's yes.
-    pub(crate) wait: Option<Duration>,
+    pub(crate) wish: Wish,
 }
 
 /// What is known of the client.
@@ -158,7 +160,9 @@ impl OwnedCall {
             lang: self.lang,
             client: client.clone(),
             resumed,
-            wait: self.wait,
+            wait: self.wish.wait,
+            approval: self.wish.approval.as_deref(),
+            breadth: self.wish.breadth,
         };
         inner.spine.call(caller, call).await
     }
@@ -172,42 +176,20 @@ impl OwnedCall {
         resumed: Option<Resumed>,
     ) -> Outcome {
         let outcome = self.once(inner, caller, client, resumed.clone()).await;
-        let Outcome::NeedsApproval { approval: Some(approval), .. } = &outcome else { return outcome };
-        if !inner.spine.may_ask_client_of(caller) || !client.can(Asking::Elicitation) {
+        let (Some(approval), Some(question)) = (outcome.approval(), at_client::question(&outcome)) else {
+            return outcome;
+        };
+        if !inner.spine.may_ask_client(caller, approval) || !client.can(Asking::Elicitation) {
             return outcome;
         }
-        let Some(shown) = inner.spine.shown_of(caller, approval).await else { return outcome };
-        let Ok(answer) = client.ask(Asking::Elicitation, question(&shown)).await else { return outcome };
-        let Some(granted) = granted(&answer) else { return outcome };
-        if let Err(problem) = inner.spine.answer_approval(caller, approval, granted).await {
-            tracing::warn!(approval, %problem, "a client's answer was not taken");
+        let Ok(answer) = client.ask(Asking::Elicitation, question).await else { return outcome };
+        let Some(say) = at_client::said(&answer) else { return outcome };
+        let granted = matches!(say, Say::Yes { .. });
+        if let Err(problem) = inner.spine.answer_approval(caller, true, &approval.id, say, self.lang).await {
+            tracing::warn!(approval = approval.id, %problem, "a client's answer was not taken");
             return outcome;
         }
         if granted { self.once(inner, caller, client, resumed).await } else { outcome }
-    }
-}
-
-/// What a person is asked: exactly what would run.
-fn question(shown: &str) -> Box<RawValue> {
-    let question = serde_json::json!({
-        "mode": "form",
-        "message": format!("Approve this call? {shown}"),
-        "requestedSchema": {
-            "type": "object",
-            "properties": {"approve": {"type": "boolean", "title": "Approve this call", "default": false}},
-            "required": ["approve"],
-        },
-    });
-    serde_json::value::to_raw_value(&question).unwrap_or_else(|_| empty())
-}
-
-/// `None` where nobody decided.
-fn granted(answer: &RawValue) -> Option<bool> {
-    let answer: serde_json::Value = serde_json::from_str(answer.get()).ok()?;
-    match answer.get("action")?.as_str()? {
-        "accept" => answer.get("content")?.get("approve")?.as_bool(),
-        "decline" => Some(false),
-        _ => None,
     }
 }
 

@@ -5,3 +5,4 @@ pub mod identity;
 pub mod metadata;
 pub mod session_store;
 pub mod stdio;
+pub mod webhooks;

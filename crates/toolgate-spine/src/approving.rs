@@ -1,28 +1,20 @@
 //! Between guarding and recording: a call that needs a person's yes gets it, or says how.
 //!
-//! INVARIANT: a yes is for one call, or for one plan: this caller, tool, definition, arguments and rulebook. It is used up by
-//! being taken; of the calls, only the steps of that plan run on it.
+//! INVARIANT: a yes is for what was asked: this caller, tool, definition, rulebook, and these arguments unless more was asked
+//! for and granted; or for one plan, whose steps alone run on it. It is used up by being taken. A call that names an
+//! approval runs on that one or not at all.
 
 use std::{sync::Arc, time::Duration};
 
-use serde::Serialize;
-use toolgate_core::{Caller, Denial, pin::Canonical};
-use toolgate_store::{Answer, Approval, ApprovalState, AskFault, Binding, Change, NewApproval, Scope, Taken};
+use toolgate_core::{Denial, Kind, Tool, pin::Canonical};
+use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Changes, Scope, Taken};
 
 use crate::{
-    Books, Guarded, Outcome, Spine,
+    Books, Call, Guarded, Outcome, Spine,
+    asking::Question,
     books::{now, scope_of},
     planning::StepOf,
 };
-
-/// What a person is asked to say yes to: a call, or a plan of calls.
-pub(crate) struct Asked {
-    pub(crate) binding: Binding,
-    pub(crate) owner: String,
-    /// What the approver sees, as JSON: this is what runs.
-    pub(crate) shown: String,
-    pub(crate) four_eyes: bool,
-}
 
 /// A yes, taken.
 pub(crate) enum Yes {
@@ -43,12 +35,10 @@ impl Yes {
 /// Why there is no yes.
 pub(crate) enum NoYes {
     /// Nobody answered yet.
-    Pending {
-        approval: String,
-    },
-    Denied {
-        reason: Option<String>,
-    },
+    Pending(Box<Approval>),
+    Denied(Box<Approval>),
+    /// What was asked for can't be granted to anybody.
+    Unaskable(AskFault),
     Unavailable(String),
 }
 
@@ -57,171 +47,234 @@ impl Spine {
     pub(crate) async fn approved(
         &self,
         guarded: &Guarded,
+        call: &Call<'_>,
         step: Option<&StepOf<'_>>,
     ) -> Result<Option<Yes>, Box<Outcome>> {
+        match guarded.decided.needs.clone().filter(|_| !guarded.decided.dry_run) {
+            None => Ok(None),
+            // boxed: rare, and too deep to lie inside the future of every call
+            Some(denial) => Box::pin(self.sought(guarded, call, step, denial)).await.map(Some),
+        }
+    }
+
+    async fn sought(
+        &self,
+        guarded: &Guarded,
+        call: &Call<'_>,
+        step: Option<&StepOf<'_>>,
+        denial: Denial,
+    ) -> Result<Yes, Box<Outcome>> {
         let decided = &guarded.decided;
-        let Some(denial) = decided.needs.clone().filter(|_| !decided.dry_run) else { return Ok(None) };
         let tool = Arc::clone(&decided.tool);
         if let Some(step) = step {
-            let covered = step.yes(&decided.house).map(|approval| Some(Yes::ToItsPlan(approval.clone())));
+            let covered = step.yes(&decided.house).map(|approval| Yes::ToItsPlan(approval.clone()));
             return covered.ok_or_else(|| Box::new(Outcome::NeedsApproval { tool, denial, approval: None }));
         }
         let Some(books) = &self.books else {
             return Err(Box::new(Outcome::NeedsApproval { tool, denial, approval: None }));
         };
-        let asked = asked(books, guarded, &denial);
-        let unbound = || NoYes::Unavailable("its arguments can't be bound to an approval".to_owned());
-        let taken = match asked.ok_or_else(unbound) {
-            Ok(asked) => books.yes_to(&asked, decided.wait).await,
-            Err(no) => Err(no),
+        let Some(binding) = binding(guarded) else {
+            let message = "its arguments can't be bound to an approval".to_owned();
+            return Err(Box::new(Outcome::Unavailable { tool, message }));
         };
-        taken.map(|taken| Some(Yes::ToThisCall(taken))).map_err(|no| {
-            Box::new(match no {
-                NoYes::Pending { approval } => Outcome::NeedsApproval { tool, denial, approval: Some(approval) },
-                NoYes::Unavailable(message) => Outcome::Unavailable { tool, message },
-                NoYes::Denied { reason } => {
-                    let denial = refused(&tool.called(), reason.as_deref(), &denial);
-                    Outcome::Denied { tool, denial, needs_identity: false, missing_scopes: Vec::new() }
-                }
-            })
+        let taken = match call.approval {
+            Some(id) => books.yes_named(guarded, &binding, (id, &denial), call.wait).await?,
+            None => {
+                let question = Question::Call { guarded, denial: &denial, breadth: call.breadth };
+                books.yes_to(&binding, &question, call.wait).await
+            }
+        };
+        taken.map(Yes::ToThisCall).map_err(|no| match no {
+            NoYes::Pending(approval) => Box::new(Outcome::NeedsApproval { tool, denial, approval: Some(approval) }),
+            NoYes::Denied(approval) => Box::new(over(&approval, &tool, &denial)),
+            NoYes::Unaskable(fault) => decided.refuse("approval_scope", fault.to_string()),
+            NoYes::Unavailable(message) => Box::new(Outcome::Unavailable { tool, message }),
         })
-    }
-
-    /// Answers an approval in the name of `by`, as far as it may.
-    pub async fn answer_approval(&self, by: &Caller, id: &str, grant: bool) -> Result<(), String> {
-        let Some(books) = &self.books else { return Err("nothing keeps approvals here".to_owned()) };
-        let answer = if grant {
-            let until =
-                now().saturating_add(i64::try_from(books.settings.approval_ttl.as_millis()).unwrap_or(i64::MAX));
-            Answer::Grant { by: by.principal(), uses: 1, until }
-        } else {
-            Answer::Deny { by: by.principal(), reason: None }
-        };
-        books
-            .store
-            .approvals()
-            .answer(&scope_of(by), id, answer, now())
-            .await
-            .map(drop)
-            .map_err(|fault| fault.to_string())
-    }
-
-    /// Whether this caller's own client may be asked for an approval.
-    pub fn may_ask_client_of(&self, caller: &Caller) -> bool {
-        self.books.as_ref().is_some_and(|books| books.may_ask_client_of(&caller.principal()))
-    }
-
-    /// What an approval shows, to whoever may see it.
-    pub async fn shown_of(&self, caller: &Caller, id: &str) -> Option<String> {
-        let books = self.books.as_ref()?;
-        let approval = books.store.approvals().get(&scope_of(caller), id, now()).await.ok()??;
-        Some(approval.shown)
     }
 }
 
 impl Books {
     /// Takes the yes to exactly this, or asks for it, and waits as long as it may for an answer.
-    pub(crate) async fn yes_to(&self, asked: &Asked, wait: Option<Duration>) -> Result<Taken, NoYes> {
-        // heard from before the first look, so that an answer in between is not missed
-        let mut changes = wait.is_some().then(|| self.store.changes());
-        let until = wait.map(|wait| tokio::time::Instant::now() + wait);
+    pub(crate) async fn yes_to(
+        &self,
+        binding: &Binding,
+        question: &Question<'_>,
+        wait: Option<Duration>,
+    ) -> Result<Taken, NoYes> {
+        let mut patience = Patience::new(self, wait);
         loop {
-            let taken = self.store.approvals().take(&asked.binding, now()).await;
-            if let Some(taken) = taken.map_err(|fault| unkept(&fault))? {
+            let taken = self.store.approvals().take(binding, now()).await;
+            if let Some(taken) = taken.map_err(|fault| NoYes::Unavailable(unkept(&fault)))? {
                 return Ok(taken);
             }
-            let question = self.store.approvals().ask(self.question(asked)).await.map_err(|fault| match fault {
-                AskFault::Store(fault) => unkept(&fault),
+            let asked = question.ask(self, binding).await.map_err(|fault| match fault {
+                AskFault::Store(fault) => NoYes::Unavailable(unkept(&fault)),
+                fault @ (AskFault::WideWithoutFlow | AskFault::WideOfNothing) => NoYes::Unaskable(fault),
                 fault => NoYes::Unavailable(fault.to_string()),
             })?;
-            let pending = NoYes::Pending { approval: question.id.clone() };
-            let (Some(changes), Some(until)) = (&mut changes, until) else { return Err(pending) };
-            if !answered(changes, &question.id, until).await {
-                return Err(pending);
-            }
-            let answer = self.store.approvals().get(&Scope::Everything, &question.id, now()).await;
-            if let Ok(Some(approval)) = answer
-                && approval.state == ApprovalState::Denied
-            {
-                return Err(NoYes::Denied { reason: approval.reason });
+            self.wait_for(&mut patience, asked).await?;
+        }
+    }
+
+    /// Takes the yes that the call names, once it is given.
+    async fn yes_named(
+        &self,
+        guarded: &Guarded,
+        binding: &Binding,
+        (id, denial): (&str, &Denial),
+        wait: Option<Duration>,
+    ) -> Result<Result<Taken, NoYes>, Box<Outcome>> {
+        let mut patience = Patience::new(self, wait);
+        loop {
+            let approval = match come_back(self, guarded, binding, id, denial).await? {
+                Back::Taken(taken) => return Ok(Ok(taken)),
+                Back::Waiting(approval) => approval,
+            };
+            if let Err(no) = self.wait_for(&mut patience, approval).await {
+                return Ok(Err(no));
             }
         }
     }
 
-    fn question(&self, asked: &Asked) -> NewApproval {
-        let ttl = i64::try_from(self.settings.approval_ttl.as_millis()).unwrap_or(i64::MAX);
-        NewApproval {
-            binding: asked.binding.clone(),
-            owner: asked.owner.clone(),
-            shown: asked.shown.clone(),
-            four_eyes: asked.four_eyes,
-            asked_at: now(),
-            expires: now().saturating_add(ttl),
-            wide: None,
+    /// Whether it is worth looking again.
+    async fn wait_for(&self, patience: &mut Patience, asked: Approval) -> Result<(), NoYes> {
+        if !patience.answered(&asked.id).await {
+            return Err(NoYes::Pending(Box::new(asked)));
+        }
+        match self.store.approvals().get(&Scope::Everything, &asked.id, now()).await {
+            Ok(Some(approval)) if approval.state == ApprovalState::Denied => Err(NoYes::Denied(Box::new(approval))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How long somebody waits for a person, and what they hear meanwhile.
+struct Patience(Option<(Changes, tokio::time::Instant)>);
+
+impl Patience {
+    /// Heard from before the first look, so that an answer in between is not missed.
+    fn new(books: &Books, wait: Option<Duration>) -> Self {
+        Self(wait.map(|wait| (books.store.changes(), tokio::time::Instant::now() + wait)))
+    }
+
+    /// False once nobody waits any longer.
+    async fn answered(&mut self, id: &str) -> bool {
+        let Some((changes, until)) = &mut self.0 else { return false };
+        loop {
+            match tokio::time::timeout_at(*until, changes.next()).await {
+                Ok(Some(Change::Approval { id: answered })) if answered == id => return true,
+                Ok(Some(Change::Resync | Change::Flow { .. })) => return true,
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return false,
+            }
         }
     }
 }
 
 /// Why is the operator's to know, not a caller's.
-fn unkept(fault: &toolgate_store::StoreError) -> NoYes {
+pub(crate) fn unkept(fault: &toolgate_store::StoreError) -> String {
     tracing::error!(%fault, "approvals can't be kept");
-    NoYes::Unavailable("approvals can't be looked up now; try again, and tell the operator if it stays".to_owned())
+    "approvals can't be looked up now; try again, and tell the operator if it stays".to_owned()
 }
 
-/// A person's no in words.
-pub(crate) fn refused(what: &str, reason: Option<&str>, denial: &Denial) -> Denial {
-    let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let message = format!("{what} was not approved{why}");
-    Denial { code: "approval_denied".to_owned(), message, remedy: None, ..denial.clone() }
+/// What a call that names an approval comes back to.
+enum Back {
+    Taken(Taken),
+    Waiting(Approval),
 }
 
-/// Who may say yes by default: the person behind a caller.
-pub(crate) fn owner_of(caller: &Caller) -> String {
-    caller.user.as_ref().map_or_else(|| caller.principal(), |user| format!("user:{user}"))
-}
-
-/// `None` where the arguments have no digest.
-fn asked(books: &Books, guarded: &Guarded, denial: &Denial) -> Option<Asked> {
-    let decided = &guarded.decided;
-    let (caller, guard) = (&decided.caller, decided.house.guard(&decided.tool)?);
-    let arguments = guard.redactor.clone().with_digests(&books.redaction_key).json(guarded.arguments.get());
-    let shown = Shown {
-        tool: decided.tool.name.as_str(),
-        arguments: serde_json::from_str(&arguments).unwrap_or_default(),
-        why: &denial.message,
-    };
-    Some(Asked {
-        binding: Binding {
-            asked_by: caller.principal(),
-            tenant: caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
-            flow: caller.flow.as_ref().map(|flow| flow.id.clone()),
-            tool: decided.tool.name.to_string(),
-            tool_digest: guard.digest,
-            arguments_digest: Canonical::of(guarded.arguments.get()).ok()?.digest().into(),
-            rulebook_digest: decided.house.gate.rulebook().digest(),
-        },
-        owner: owner_of(caller),
-        shown: serde_json::to_string(&shown).unwrap_or_default(),
-        four_eyes: decided.tool.facts.four_eyes,
-    })
-}
-
-/// What an approver is shown.
-#[derive(Serialize)]
-pub(crate) struct Shown<'a> {
-    pub(crate) tool: &'a str,
-    pub(crate) arguments: serde_json::Value,
-    pub(crate) why: &'a str,
-}
-
-/// False once nobody waits any longer.
-async fn answered(changes: &mut toolgate_store::Changes, id: &str, until: tokio::time::Instant) -> bool {
-    loop {
-        match tokio::time::timeout_at(until, changes.next()).await {
-            Ok(Some(Change::Approval { id: answered })) if answered == id => return true,
-            Ok(Some(Change::Resync | Change::Flow { .. })) => return true,
-            Ok(Some(_)) => {}
-            Ok(None) | Err(_) => return false,
+async fn come_back(
+    books: &Books,
+    guarded: &Guarded,
+    binding: &Binding,
+    id: &str,
+    denial: &Denial,
+) -> Result<Back, Box<Outcome>> {
+    let approval = named(books, guarded, binding, id, denial).await?;
+    if approval.state == ApprovalState::Pending {
+        return Ok(Back::Waiting(approval));
+    }
+    match books.store.approvals().take_named(binding, id, now()).await {
+        Ok(Some(taken)) => Ok(Back::Taken(taken)),
+        // another call took it meanwhile, or its time came: then that is what is said
+        Ok(None) => named(books, guarded, binding, id, denial).await.map(Back::Waiting),
+        Err(fault) => {
+            let tool = Arc::clone(&guarded.decided.tool);
+            Err(Box::new(Outcome::Unavailable { tool, message: unkept(&fault) }))
         }
     }
+}
+
+/// The approval a call comes back with, while it may still be granted; else why the call does not run. What another caller
+/// asked for is as unknown as what nobody did.
+async fn named(
+    books: &Books,
+    guarded: &Guarded,
+    binding: &Binding,
+    id: &str,
+    denial: &Denial,
+) -> Result<Approval, Box<Outcome>> {
+    let tool = &guarded.decided.tool;
+    let found = books.store.approvals().get(&scope_of(&guarded.decided.caller), id, now()).await;
+    let found =
+        found.map_err(|fault| Box::new(Outcome::Unavailable { tool: Arc::clone(tool), message: unkept(&fault) }))?;
+    let shown: String = id.chars().take(100).collect();
+    let Some(approval) = found.filter(|approval| approval.binding.asked_by == binding.asked_by) else {
+        let message = format!("There is no approval '{shown}' of this caller.");
+        return Err(Box::new(refused(tool, denial, "approval_unknown", message, ASK_ANEW)));
+    };
+    if !approval.covers(binding) {
+        let message = format!("Approval '{shown}' is for another call: its tool, arguments, flow or rules are others.");
+        let remedy = "Make the very call that it is for, or call without _meta[\"toolgate/approval\"] to ask anew.";
+        return Err(Box::new(refused(tool, denial, "approval_mismatch", message, remedy)));
+    }
+    match approval.state {
+        ApprovalState::Pending | ApprovalState::Granted => Ok(approval),
+        _ => Err(Box::new(over(&approval, tool, denial))),
+    }
+}
+
+const ASK_ANEW: &str = "Call without _meta[\"toolgate/approval\"] to ask anew.";
+
+/// What an approval that nothing can run on any more says.
+fn over(approval: &Approval, tool: &Arc<Tool>, denial: &Denial) -> Outcome {
+    let (code, message) = no_in_words(approval, &tool.called());
+    refused(tool, denial, code, message, ASK_ANEW)
+}
+
+/// Why nothing runs on it: a code and a sentence.
+pub(crate) fn no_in_words(approval: &Approval, what: &str) -> (&'static str, String) {
+    let id = &approval.id;
+    match approval.state {
+        ApprovalState::Denied => {
+            let why = approval.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            ("approval_denied", format!("{what} was not approved{why}"))
+        }
+        ApprovalState::Expired => ("approval_expired", format!("Approval '{id}' has expired.")),
+        ApprovalState::Ended => ("approval_ended", format!("Approval '{id}' ended with its flow.")),
+        _ => ("approval_spent", format!("Approval '{id}' was used already.")),
+    }
+}
+
+fn refused(tool: &Arc<Tool>, denial: &Denial, code: &str, message: String, remedy: &str) -> Outcome {
+    let denial = Denial { code: code.to_owned(), message, remedy: Some(remedy.to_owned()), rule: denial.rule.clone() };
+    Outcome::Denied { tool: Arc::clone(tool), denial, needs_identity: false, missing_scopes: Vec::new() }
+}
+
+fn binding(guarded: &Guarded) -> Option<Binding> {
+    let decided = &guarded.decided;
+    let caller = &decided.caller;
+    Some(Binding {
+        asked_by: caller.principal(),
+        tenant: caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
+        flow: caller.flow.as_ref().map(|flow| flow.id.clone()),
+        tool: match decided.tool.kind {
+            // a pattern of addresses stands for many: what is approved is the one
+            Kind::Template | Kind::Address => decided.asked.clone(),
+            _ => decided.tool.name.to_string(),
+        },
+        tool_digest: decided.house.guard(&decided.tool)?.digest,
+        arguments_digest: Canonical::of(guarded.arguments.get()).ok()?.digest().into(),
+        rulebook_digest: decided.house.gate.rulebook().digest(),
+    })
 }

@@ -21,16 +21,41 @@ pub struct Call<'a> {
     pub resumed: Option<Resumed>,
     /// How long to wait for a person where one must say yes; absent: the answer says what to wait for.
     pub wait: Option<Duration>,
+    /// The approval it comes back with: no other is used.
+    pub approval: Option<&'a str>,
+    /// How much more than this one call is to be approved, if more is.
+    pub breadth: Option<Breadth>,
+}
+
+/// A wider approval than for one call: this tool in this flow with any arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Breadth {
+    pub uses: u32,
+    /// From when it is asked for.
+    pub lasts: Duration,
 }
 
 impl<'a> Call<'a> {
     /// A plain one, for a client that hears and answers nothing.
     pub fn of(kind: Kind, name: &'a str, arguments: Option<&'a RawValue>, lang: Lang) -> Self {
-        Self { kind, name, arguments, dry_run: false, lang, client: Client::default(), resumed: None, wait: None }
+        let client = Client::default();
+        Self {
+            kind,
+            name,
+            arguments,
+            dry_run: false,
+            lang,
+            client,
+            resumed: None,
+            wait: None,
+            approval: None,
+            breadth: None,
+        }
     }
 }
 
 /// A call that every rule not over arguments allows.
+#[derive(Clone)]
 pub struct Decided {
     pub(crate) house: Arc<House>,
     pub(crate) view: Arc<View>,

@@ -259,6 +259,12 @@ impl Guarded {
         Self { decided, arguments: record, _by_guard: () }
     }
 
+    /// The very call, to be looked at.
+    pub(crate) fn previewed(&self) -> Previewed {
+        let (decided, arguments) = (self.decided.clone(), self.arguments.clone());
+        Previewed { guarded: Self { decided, arguments, _by_guard: () } }
+    }
+
     /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.
     pub(crate) fn preview(&self) -> ToolAnswer {
         let tool: &Tool = &self.decided.tool;

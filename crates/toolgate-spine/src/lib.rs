@@ -4,7 +4,9 @@
 //! guarding a [`Decided`], which is made only by the rulebook's yes. Skipping a step does not compile.
 
 mod answer;
+mod answering;
 mod approving;
+mod asking;
 mod books;
 mod bounds;
 mod client;
@@ -26,11 +28,13 @@ mod spine;
 mod undoing;
 
 pub use answer::{ToolAnswer, Undo};
+pub use answering::{AnswerProblem, Say, answer};
+pub use asking::{approval_json, what_is_approved};
 pub use books::{BookSettings, Books};
 pub use bounds::{SchemaTooLarge, check_schema};
 pub use client::{Asking, Client, ClientFault, Line, LogLevel, ProgressNote, Question, Said};
 pub use counterpart::check_expression;
-pub use decided::{Call, Decided};
+pub use decided::{Breadth, Call, Decided};
 pub use door::SpineDoor;
 pub use flowing::{FlowProblem, Opened};
 pub use guarded::{ArgumentFault, Guarded, Previewed};

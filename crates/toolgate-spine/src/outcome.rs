@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_core::{Caller, Denial, Tool};
+use toolgate_store::Approval;
 
 use crate::{InputRequired, ToolAnswer};
 
@@ -18,7 +19,7 @@ pub enum Outcome {
         tool: Arc<Tool>,
         denial: Denial,
         /// What a person can answer; absent where nothing keeps approvals.
-        approval: Option<String>,
+        approval: Option<Box<Approval>>,
     },
     /// A guard said no: arguments or limits.
     Refused { tool: Arc<Tool>, code: &'static str, message: String, answer: ToolAnswer },

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 use toolgate_core::{Denial, Facts, Tool};
+use toolgate_store::Approval;
 
 use crate::{ArgumentFault, Previewed, Recorded, ToolAnswer};
 
@@ -95,7 +96,7 @@ pub enum SourceFault {
     InputRequired(InputRequired),
     /// A person must say yes first, and then the same call again.
     #[error("{}", denial.message)]
-    NeedsApproval { denial: Denial, approval: Option<String> },
+    NeedsApproval { denial: Denial, approval: Option<Box<Approval>> },
 }
 
 /// Questions to the client, by the source's own keys.

@@ -7,7 +7,6 @@ use std::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
@@ -109,25 +108,6 @@ impl Spine {
         self.house.load().failure(tool, denial, &denial.message).into_bytes()
     }
 
-    /// The same for a call that waits for a person: with the approval's name and how to go on.
-    pub fn needs_approval(&self, tool: &Tool, denial: &Denial, approval: Option<&str>) -> Bytes {
-        #[derive(Serialize)]
-        struct Needs<'a> {
-            #[serde(flatten)]
-            denial: &'a Denial,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            approval: Option<&'a str>,
-        }
-        let text = match approval {
-            None => denial.message.clone(),
-            Some(id) => format!(
-                "{} Approval {id} is asked for; call again with the same arguments once it is granted.",
-                denial.message
-            ),
-        };
-        self.house.load().failure(tool, &Needs { denial, approval }, &text).into_bytes()
-    }
-
     /// Waits until no call with an effect is under way.
     pub async fn drain(&self) {
         self.running.close();
@@ -179,7 +159,8 @@ impl Spine {
         let (noted, ran, outcome, after) = match admitted.then {
             Then::Preview(previewed) => {
                 let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
-                let outcome = self.preview(&house, caller, &tool, &*admitted.source, &previewed).await;
+                let shown = self.preview(&house, caller, &tool, &*admitted.source, &previewed);
+                let outcome = Box::pin(shown).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
                 return self.on_record(&house, noted, outcome, (Ran::No, true), started).await;
             }
@@ -251,7 +232,7 @@ impl Spine {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
         let slot = house.slot(&tool)?;
-        let yes = self.approved(&guarded, step).await?;
+        let yes = self.approved(&guarded, call, step).await?;
         let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, yes, &about.call).await?);
         Ok(Admitted { tool, source, slot, then })
     }

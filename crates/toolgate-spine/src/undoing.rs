@@ -103,9 +103,10 @@ impl Spine {
         // the yes its call had covers this; a call that needed none covers nothing
         let taken = match receipt.approval {
             Some(_) => None,
-            None => {
-                self.approved(&guarded, None).await.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
-            }
+            None => self
+                .approved(&guarded, &call, None)
+                .await
+                .map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?,
         };
         let recorded = self.recorder().record(Some(books), house, guarded, taken, &id).await;
         let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
@@ -224,7 +225,9 @@ fn turned_away(outcome: Outcome) -> Option<UndoProblem> {
     match outcome {
         Outcome::Denied { denial, .. } => Some(UndoProblem::Denied(denial)),
         Outcome::NeedsApproval { denial, approval, .. } => Some(UndoProblem::Refused(match approval {
-            Some(id) => format!("{} Approval {id} is asked for; take it back once it is granted.", denial.message),
+            Some(asked) => {
+                format!("{} Approval {} is asked for; take it back once it is granted.", denial.message, asked.id)
+            }
             None => denial.message,
         })),
         Outcome::Unrecorded { message } | Outcome::Refused { message, .. } => Some(UndoProblem::Refused(message)),

@@ -40,8 +40,8 @@ mod todo;
 mod vault;
 
 pub use approvals::{
-    Answer, AnswerFault, Approval, ApprovalFilter, ApprovalState, Approvals, AskFault, Binding, NewApproval, Taken,
-    Wide,
+    Answer, AnswerFault, Approval, ApprovalFilter, ApprovalState, Approvals, AskFault, Binding, NewApproval, Notice,
+    NoticeEvent, Notices, Taken, Wide,
 };
 pub use change::{Change, Changes};
 pub use error::StoreError;

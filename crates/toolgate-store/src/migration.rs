@@ -55,12 +55,22 @@ const SQLITE_STORE: &[Migration] = &[
     Migration { version: 1, name: "start", sql: include_str!("../migrations/sqlite/0001_start.sql") },
     Migration { version: 2, name: "spine", sql: include_str!("../migrations/sqlite/0002_spine.sql") },
     Migration { version: 3, name: "vault", sql: include_str!("../migrations/sqlite/0003_vault.sql") },
+    Migration {
+        version: 4,
+        name: "approval notices",
+        sql: include_str!("../migrations/sqlite/0004_approval_notices.sql"),
+    },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
     Migration { version: 1, name: "start", sql: include_str!("../migrations/postgres/0001_start.sql") },
     Migration { version: 2, name: "spine", sql: include_str!("../migrations/postgres/0002_spine.sql") },
     Migration { version: 3, name: "vault", sql: include_str!("../migrations/postgres/0003_vault.sql") },
+    Migration {
+        version: 4,
+        name: "approval notices",
+        sql: include_str!("../migrations/postgres/0004_approval_notices.sql"),
+    },
 ];
 
 impl Migration {

@@ -7,8 +7,8 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, Change, Changes, Events, Flows, Keys, Location, Plans, Receipts, Secrets, Sessions, StoreError, Tasks,
-    TodoRepository, VaultRepository,
+    Approvals, Change, Changes, Events, Flows, Keys, Location, Notices, Plans, Receipts, Secrets, Sessions, StoreError,
+    Tasks, TodoRepository, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
@@ -51,6 +51,11 @@ impl Store {
 
     pub fn approvals(&self) -> Approvals {
         Approvals::new(self.engine.clone())
+    }
+
+    /// What people are to be told of approvals.
+    pub fn notices(&self) -> Notices {
+        Notices::new(self.engine.clone())
     }
 
     pub fn receipts(&self) -> Receipts {

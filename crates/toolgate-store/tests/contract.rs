@@ -7,8 +7,12 @@
 #[macro_use]
 #[path = "contract/bed.rs"]
 mod bed;
+#[path = "contract/approval_notices.rs"]
+mod approval_notices;
 #[path = "contract/approvals.rs"]
 mod approvals;
+#[path = "contract/approvals_named.rs"]
+mod approvals_named;
 #[path = "contract/approvals_taken.rs"]
 mod approvals_taken;
 #[path = "contract/changes.rs"]

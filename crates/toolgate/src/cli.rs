@@ -85,6 +85,9 @@ pub enum Command {
         /// Arguments of the call as JSON, for rules that read them.
         #[arg(long, value_name = "JSON")]
         arguments: Option<String>,
+        /// Ask instead whether the caller may approve a call of it that this principal asked for: "user:ann agent:scribe".
+        #[arg(long, value_name = "PRINCIPAL", conflicts_with_all = ["dry_run", "arguments"])]
+        approving: Option<String>,
         #[command(flatten)]
         place: Place,
         #[command(flatten)]

@@ -10,6 +10,7 @@ mod more;
 mod raise;
 mod sample;
 mod upstreams;
+mod webhooks;
 
 use std::process::ExitCode;
 

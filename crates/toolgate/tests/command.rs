@@ -10,6 +10,12 @@
 
 #[path = "command/approvals.rs"]
 mod approvals;
+#[path = "command/approvals_asked.rs"]
+mod approvals_asked;
+#[path = "command/approvals_at_client.rs"]
+mod approvals_at_client;
+#[path = "command/approvals_rest.rs"]
+mod approvals_rest;
 #[path = "command/bed/mod.rs"]
 mod bed;
 #[path = "command/canary.rs"]
@@ -66,3 +72,5 @@ mod shutdown;
 mod stdio;
 #[path = "command/upstreams.rs"]
 mod upstreams;
+#[path = "command/webhooks.rs"]
+mod webhooks;

@@ -1,7 +1,7 @@
 //! Asking Cedar. Slow on purpose nowhere, but called only where no remembered verdict answers.
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     collections::{HashMap, HashSet},
     sync::{Arc, atomic::Ordering},
 };
@@ -12,7 +12,7 @@ use cedar_policy::{
 };
 use serde_json::value::RawValue;
 
-use super::Rulebook;
+use super::{APPROVE_PERMIT, Rulebook};
 use crate::{
     caller::Caller,
     decision::{Fault, Verdict},
@@ -106,7 +106,7 @@ impl Rulebook {
         let Some(context) = context(facts, None) else {
             return denied(Fault::Evaluation);
         };
-        self.ask(subject, tool, "call", context, None)
+        self.ask(subject, tool, "call", context, Among::Calls)
             .map_or(denied(Fault::Evaluation), |response| self.verdict(&response, facts))
     }
 
@@ -129,7 +129,7 @@ impl Rulebook {
             return denied(Fault::Evaluation);
         };
         let action = format!("call:{name}");
-        self.ask(subject, attributes, &action, context, Some(name))
+        self.ask(subject, attributes, &action, context, Among::Arguments)
             .map_or(denied(Fault::Evaluation), |response| self.verdict(&response, facts))
     }
 
@@ -142,28 +142,28 @@ impl Rulebook {
         let Ok(context) = Context::from_pairs(fields) else {
             return false;
         };
-        self.ask(subject, tool, "list", context, None).is_some_and(|response| {
+        self.ask(subject, tool, "list", context, Among::Calls).is_some_and(|response| {
             response.decision() == CedarDecision::Allow && response.diagnostics().errors().next().is_none()
         })
     }
 
-    fn ask(
+    pub(super) fn ask(
         &self,
         subject: &Subject,
         tool: &ToolAttributes,
         action: &str,
         context: Context,
-        arguments_of: Option<&str>,
+        among: Among,
     ) -> Option<Response> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let request = Request::new(subject.0.uid(), uid("Action", action)?, tool.0.uid(), context, None).ok()?;
         // with the schema's action entities: `action in Action::"call"` would fail open without them
         let entities =
             self.schema.action_entities().ok()?.add_entities([subject.0.clone(), tool.0.clone()], None).ok()?;
-        with_policies(self, arguments_of, |policies| Authorizer::new().is_authorized(&request, policies, &entities))
+        with_policies(self, among, |policies| Authorizer::new().is_authorized(&request, policies, &entities))
     }
 
-    fn verdict(&self, response: &Response, facts: CallFacts) -> Verdict {
+    pub(super) fn verdict(&self, response: &Response, facts: CallFacts) -> Verdict {
         if response.diagnostics().errors().next().is_some() {
             return denied(Fault::Evaluation);
         }
@@ -194,7 +194,7 @@ impl Rulebook {
 }
 
 /// Conceals: without an evaluation nobody knows whether a condition that hides is among those that failed.
-fn denied(fault: Fault) -> Verdict {
+pub(super) fn denied(fault: Fault) -> Verdict {
     Verdict::Deny { failed: Arc::from([]), concealed: true, fault: Some(fault) }
 }
 
@@ -209,7 +209,7 @@ fn uid(kind: &str, id: &str) -> Option<EntityUid> {
     Some(EntityUid::from_type_name_and_id(kind.parse().ok()?, cedar_policy::EntityId::new(id)))
 }
 
-fn text(value: &str) -> RestrictedExpression {
+pub(super) fn text(value: &str) -> RestrictedExpression {
     RestrictedExpression::new_string(value.to_owned())
 }
 
@@ -225,12 +225,23 @@ fn record<'a>(fields: impl IntoIterator<Item = (&'a str, RestrictedExpression)>)
     RestrictedExpression::new_record(fields.into_iter().map(|(name, value)| (name.to_owned(), value))).ok()
 }
 
-/// A thread's own parsed policies: the whole set, and for a tool with argument rules only those and the permit.
-/// Sharing one set between threads does not scale: evaluation counts references in it.
+/// Which policies have a say in a question; leaving out those that have none makes it cheaper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Among {
+    /// All but those about approving alone.
+    Calls,
+    /// Those over arguments, and the permit.
+    Arguments,
+    Everything,
+}
+
+/// A thread's own parsed policies. Sharing one set between threads does not scale: evaluation counts references in it.
 struct Parsed {
     rulebook: u64,
-    whole: PolicySet,
+    over_calls: PolicySet,
     over_arguments: PolicySet,
+    /// Parsed when first asked for: few threads ever are.
+    everything: OnceCell<Option<PolicySet>>,
 }
 
 /// Rulebooks a thread keeps: the one in use and, around a reload, the one before.
@@ -240,7 +251,7 @@ thread_local! {
     static PARSED: RefCell<Vec<Parsed>> = const { RefCell::new(Vec::new()) };
 }
 
-fn with_policies<T>(rulebook: &Rulebook, arguments_of: Option<&str>, ask: impl FnOnce(&PolicySet) -> T) -> Option<T> {
+fn with_policies<T>(rulebook: &Rulebook, among: Among, ask: impl FnOnce(&PolicySet) -> T) -> Option<T> {
     PARSED.with_borrow_mut(|kept| {
         let at = match kept.iter().position(|parsed| parsed.rulebook == rulebook.id) {
             Some(at) => at,
@@ -253,20 +264,36 @@ fn with_policies<T>(rulebook: &Rulebook, arguments_of: Option<&str>, ask: impl F
             }
         };
         let parsed = kept.get(at)?;
-        Some(ask(if arguments_of.is_some() { &parsed.over_arguments } else { &parsed.whole }))
+        let policies = match among {
+            Among::Calls => &parsed.over_calls,
+            Among::Arguments => &parsed.over_arguments,
+            Among::Everything => parsed.everything.get_or_init(|| everything(rulebook)).as_ref()?,
+        };
+        Some(ask(policies))
     })
 }
 
 fn parse(rulebook: &Rulebook) -> Option<Parsed> {
-    let mut whole = PolicySet::new();
+    let mut over_calls = PolicySet::new();
     let mut over_arguments = PolicySet::new();
     for (id, text) in &rulebook.policies {
-        let policy = Policy::parse(Some(PolicyId::new(id)), text).ok()?;
         let rule = id.parse::<usize>().ok().and_then(|index| rulebook.rule(index));
+        if id.starts_with(APPROVE_PERMIT) || rule.is_some_and(|rule| rule.about_approvals) {
+            continue;
+        }
+        let policy = Policy::parse(Some(PolicyId::new(id)), text).ok()?;
         if rule.is_none_or(|rule| rule.own_action) {
             over_arguments.add(policy.clone()).ok()?;
         }
-        whole.add(policy).ok()?;
+        over_calls.add(policy).ok()?;
     }
-    Some(Parsed { rulebook: rulebook.id, whole, over_arguments })
+    Some(Parsed { rulebook: rulebook.id, over_calls, over_arguments, everything: OnceCell::new() })
+}
+
+fn everything(rulebook: &Rulebook) -> Option<PolicySet> {
+    let mut all = PolicySet::new();
+    for (id, text) in &rulebook.policies {
+        all.add(Policy::parse(Some(PolicyId::new(id)), text).ok()?).ok()?;
+    }
+    Some(all)
 }

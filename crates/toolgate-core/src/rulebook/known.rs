@@ -9,8 +9,21 @@ use serde_json::Value;
 use super::SHIPPED_SCHEMA;
 use crate::suggest::closest;
 
-/// Call facts and list facts together; what stands below `arguments` is the tool's own.
-const CONTEXT: &[&str] = &["allowlisted", "override", "arguments", "callable", "concealed"];
+/// The facts of every action together; what stands below `arguments` is the tool's own.
+const CONTEXT: &[&str] = &[
+    "allowlisted",
+    "override",
+    "arguments",
+    "callable",
+    "concealed",
+    "asker",
+    "tenant",
+    "flow",
+    "owner",
+    "four_eyes",
+    "wide",
+    "at_client",
+];
 
 /// `None` where the path is declared, else the last step's nearest declared neighbour, if there is one.
 pub(super) fn undeclared(path: &[String]) -> Option<Option<&'static str>> {

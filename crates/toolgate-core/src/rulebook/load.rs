@@ -10,7 +10,8 @@ use aws_lc_rs::digest;
 use cedar_policy::{ActionConstraint, Effect, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 
 use super::{
-    ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts, ToolSignature,
+    APPROVE_PERMIT, ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts,
+    ToolSignature,
     arguments::quote,
     checks::{action_tool, check_arguments, check_names, check_tests, problem, refuse_repeated_ids},
     reads::Reads,
@@ -23,6 +24,8 @@ const ANNOTATIONS: &[&str] =
 
 /// Where an operator's rules stand when they do not say: after all that ship.
 const OPERATOR_ORDER: i64 = 1000;
+
+const APPROVE: &str = "approve";
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -88,14 +91,17 @@ impl Rulebook {
         named_tools: BTreeSet<String>,
         setting: &Setting,
     ) -> Result<Self, Vec<RuleProblem>> {
-        let reads_identity = drafts.iter().any(|draft| draft.reads.identity());
-        let reads_tool_name = drafts.iter().any(|draft| draft.reads.tool_name());
+        // who may approve is in nobody's view, so that rules about it make no classes
+        let mut seen = drafts.iter().filter(|draft| !is_about(&draft.policy, APPROVE));
+        let reads_identity = seen.clone().any(|draft| draft.reads.identity());
+        let reads_tool_name = seen.any(|draft| draft.reads.tool_name());
         let mut permits = Vec::new();
         let mut ranked = Vec::new();
         for (position, draft) in drafts.into_iter().enumerate() {
             let text = draft.policy.to_string();
             if draft.policy.effect() == Effect::Permit {
-                permits.push((format!("permit{position}"), text));
+                let kind = if is_about(&draft.policy, APPROVE) { APPROVE_PERMIT } else { "permit" };
+                permits.push((format!("{kind}{position}"), text));
             } else {
                 ranked.push((rule_of(&draft, position)?, text));
             }
@@ -171,7 +177,7 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
                 format!("unknown annotation '@{name}' on rule '{id}'{hint}"),
             ));
         }
-        if policy.effect() == Effect::Permit && !shipped {
+        if policy.effect() == Effect::Permit && !shipped && !is_about(&policy, APPROVE) {
             problems.push(
                 RuleProblem::at(
                     &file.name,
@@ -181,7 +187,8 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
                     format!("rule '{id}' is a permit and would change nothing"),
                 )
                 .with_help(
-                    "the shipped rulebook permits all that no rule forbids: write a forbid, or change the tool's facts",
+                    "the shipped rulebook permits all calls that no rule forbids: write a forbid, or change the tool's facts; \
+                     only who may approve is permitted: action == Action::\"approve\"",
                 ),
             );
         }
@@ -300,7 +307,13 @@ fn rule_of(draft: &Draft<'_>, position: usize) -> Result<Rule, Vec<RuleProblem>>
         hides,
         needs_approval,
         reads_arguments,
-        about_lists: matches!(draft.policy.action_constraint(), ActionConstraint::Eq(action) if action.id().unescaped() == "list"),
+        about_lists: is_about(&draft.policy, "list"),
+        about_approvals: is_about(&draft.policy, APPROVE),
         own_action: draft.policy.entity_literals().iter().any(|literal| action_tool(literal).is_some()),
     })
+}
+
+/// It is about this one action alone.
+fn is_about(policy: &Policy, action: &str) -> bool {
+    matches!(policy.action_constraint(), ActionConstraint::Eq(named) if named.id().unescaped() == action)
 }

@@ -1,5 +1,6 @@
 //! The rulebook: the rules that ship with Toolgate and the operator's own, parsed, validated and ready to decide.
 
+mod approve;
 mod arguments;
 mod checks;
 mod evaluate;
@@ -16,6 +17,7 @@ use std::{
 
 use cedar_policy::Schema;
 
+pub use approve::AskedFacts;
 pub use arguments::{ArgumentTypes, DeclaredType};
 pub use evaluate::{CallFacts, Subject, ToolAttributes};
 pub use problem::RuleProblem;
@@ -26,6 +28,9 @@ use crate::{caller::Caller, decision::Lang, tool::Tool};
 pub const SHIPPED_RULES: &str = include_str!("../../../../rulebook/toolgate.cedar");
 /// What rules can read.
 pub const SHIPPED_SCHEMA: &str = include_str!("../../../../rulebook/toolgate.cedarschema");
+
+/// How the ids of permits about approving begin.
+const APPROVE_PERMIT: &str = "permit-approve";
 
 /// A file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +72,8 @@ pub struct Rule {
     pub reads_arguments: bool,
     /// It is about lists alone, so no call asks it.
     pub about_lists: bool,
+    /// It is about who may approve, so no call and no list asks it.
+    pub about_approvals: bool,
     /// It is written for one tool's own action, so it is asked once a call's arguments are known.
     own_action: bool,
     message: Texts,

@@ -71,7 +71,7 @@ on_both! {
         world.change("", |_| {});
         let flow = within_flow("f", &["plan.execute", "stage.sign"]);
         match world.outcome(&flow, "plan.execute", json!({ "plan": plan })).await {
-            Outcome::NeedsApproval { approval, .. } => assert_ne!(approval, Some(asked)),
+            Outcome::NeedsApproval { approval, .. } => assert_ne!(approval.unwrap().id, asked),
             other => panic!("{other:?}"),
         }
         assert_eq!(world.stage.runs(), []);

@@ -143,7 +143,7 @@ impl World {
     /// What is asked for when Ann executes a plan.
     pub async fn asked(&self, plan: &str) -> String {
         match self.outcome(&ann(), "plan.execute", json!({ "plan": plan })).await {
-            Outcome::NeedsApproval { approval, .. } => approval.unwrap(),
+            Outcome::NeedsApproval { approval, .. } => approval.unwrap().id,
             other => panic!("{other:?}"),
         }
     }

@@ -1,5 +1,6 @@
 //! HTTP: one listener, the MCP address, and the few addresses around it.
 
+mod approvals;
 mod body;
 mod front;
 mod route;

@@ -6,9 +6,9 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use toolgate_mcp::{Credentials, ReplyBody};
 
-use super::{PATIENCE, Site, body::OutBody, front::Refused};
+use super::{PATIENCE, Site, approvals, body::OutBody, front::Refused};
 
-type Answer = Response<OutBody>;
+pub(super) type Answer = Response<OutBody>;
 
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 
@@ -43,6 +43,7 @@ impl Site {
                 header::ALLOW,
                 "POST, GET, DELETE",
             ),
+            (path, _) if approvals::is_here(path) => self.approvals(head, body, browser).await,
             ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
             ("/readyz", &Method::GET) => self.ready().await,
             ("/metrics", &Method::GET) => self.metrics(head).await,
@@ -76,14 +77,7 @@ impl Site {
 
     /// Its labels name tools, so it is for operators.
     async fn metrics(&self, head: &Parts) -> Answer {
-        let bearer = head
-            .headers
-            .get(header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.strip_prefix("Bearer "));
-        let credentials =
-            Credentials { bearer, browser: head.headers.contains_key(header::ORIGIN), ..Credentials::default() };
-        match self.identify.identify(credentials).await {
+        match self.identify.identify(by_header(head)).await {
             Ok(identified) if identified.caller.operator => with_header(
                 text(StatusCode::OK, self.spine.recorder().metrics()),
                 header::CONTENT_TYPE,
@@ -114,6 +108,16 @@ impl Site {
     }
 }
 
+/// Who asks outside MCP: by the header alone.
+pub(super) fn by_header(head: &Parts) -> Credentials<'_> {
+    let bearer = head
+        .headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    Credentials { bearer, browser: head.headers.contains_key(header::ORIGIN), ..Credentials::default() }
+}
+
 fn turned_away(refused: Refused) -> Answer {
     let why = match refused {
         Refused::Host => "this server does not go by that Host; let it in with [server] hosts",
@@ -129,7 +133,7 @@ fn refusal(status: StatusCode, message: &str) -> Answer {
 }
 
 /// Headers are the wire's to judge, and who may ask at all was settled before: whatever was asked for may come.
-fn preflight(head: &Parts) -> Answer {
+pub(super) fn preflight(head: &Parts) -> Answer {
     let mut answer = Response::new(OutBody::from(ReplyBody::Empty));
     *answer.status_mut() = StatusCode::NO_CONTENT;
     if let Some(wanted) = head.headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
@@ -138,13 +142,13 @@ fn preflight(head: &Parts) -> Answer {
     with_header(answer, header::ACCESS_CONTROL_ALLOW_METHODS, "POST, GET, DELETE")
 }
 
-fn text(status: StatusCode, body: impl Into<Bytes>) -> Answer {
+pub(super) fn text(status: StatusCode, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(OutBody::from(body.into()));
     *answer.status_mut() = status;
     with_header(answer, header::CONTENT_TYPE, "text/plain; charset=utf-8")
 }
 
-fn with_header(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
+pub(super) fn with_header(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
     answer.headers_mut().insert(name, HeaderValue::from_static(value));
     answer
 }

@@ -18,12 +18,10 @@ use super::{
 };
 use crate::{
     Books, House,
-    approving::{Asked, NoYes, Shown, owner_of, refused},
+    approving::{NoYes, no_in_words},
+    asking::{PLAN, Question, owner_of, shown_of_plan},
     books::{now, scope_of},
 };
-
-/// What stands in an approval where a call has its tool.
-const PLAN: &str = "plan";
 
 /// What the yes is bound to. `None` where a tool is not here any more.
 pub(super) fn binding(house: &House, caller: &Caller, plan: &Plan, calls: &[PlannedCall]) -> Option<Binding> {
@@ -66,21 +64,22 @@ pub(super) async fn yes(
         redactor.with_digests(&books.redaction_key).json(call.arguments.get())
     };
     let arguments = json!({ "plan": plan.id, "name": plan.name, "calls": call::shown(calls, redacted) });
-    let asked = Asked {
-        binding: binding(house, caller, plan, calls).ok_or_else(gone)?,
+    let bound = binding(house, caller, plan, calls).ok_or_else(gone)?;
+    let question = Question::Plan {
         owner: owner_of(caller),
-        shown: serde_json::to_string(&Shown { tool: PLAN, arguments, why: &denial.message }).unwrap_or_default(),
+        shown: shown_of_plan(&arguments, &denial.message),
         four_eyes: checked.iter().any(|step| step.tool.facts.four_eyes),
     };
-    match books.yes_to(&asked, wait).await {
+    match books.yes_to(&bound, &question, wait).await {
         Ok(taken) => Ok(Some(taken)),
         Err(NoYes::Unavailable(message)) => Err(PlanProblem::Unavailable(message)),
-        Err(NoYes::Denied { reason }) => {
-            let what = format!("Plan '{}'", plan.id);
-            Err(PlanProblem::Denied(refused(&what, reason.as_deref(), &denial)))
+        Err(NoYes::Unaskable(fault)) => Err(PlanProblem::Unavailable(fault.to_string())),
+        Err(NoYes::Denied(approval)) => {
+            let (code, message) = no_in_words(&approval, &format!("Plan '{}'", plan.id));
+            Err(PlanProblem::Denied(Denial { code: code.to_owned(), message, remedy: None, ..denial }))
         }
-        Err(NoYes::Pending { approval }) => {
-            withdraw_if_started(books, caller, plan, &approval).await?;
+        Err(NoYes::Pending(approval)) => {
+            withdraw_if_started(books, caller, plan, &approval.id).await?;
             Err(PlanProblem::NeedsApproval { denial, approval: Some(approval) })
         }
     }

@@ -20,7 +20,7 @@ mod take_back;
 use std::sync::Arc;
 
 use toolgate_core::{Caller, Denial};
-use toolgate_store::{Plan, PlanFault, PlanState, Scope, StoreError};
+use toolgate_store::{Approval, Plan, PlanFault, PlanState, Scope, StoreError};
 
 pub use self::{
     call::ProposedCall,
@@ -44,7 +44,7 @@ pub enum PlanProblem {
     #[error("step {step}: {}", reason.message)]
     Step { step: usize, reason: Reason },
     #[error("{}", denial.message)]
-    NeedsApproval { denial: Denial, approval: Option<String> },
+    NeedsApproval { denial: Denial, approval: Option<Box<Approval>> },
     #[error("{}", .0.message)]
     Denied(Denial),
     #[error("plan '{0}' is being executed already; plan.show tells how far it is")]

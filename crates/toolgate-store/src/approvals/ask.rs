@@ -66,6 +66,13 @@ const ASK: &str = concat!(
 );
 
 impl Approvals {
+    /// What was asked for this binding, as wide or for the call alone, and is pending or granted.
+    pub async fn asked(&self, binding: &Binding, wide: bool, now: i64) -> Result<Option<Approval>, StoreError> {
+        let Some(digest) = (if wide { binding.wide() } else { Some(binding.exact()) }) else { return Ok(None) };
+        let values = [Value::Bytes(digest), Value::int(now)];
+        self.engine.find("look up an approval", Statement::new(FIND, values)).await
+    }
+
     /// Asks, or returns what was asked for the same binding and is pending or granted.
     pub async fn ask(&self, new: NewApproval) -> Result<Approval, AskFault> {
         let operation = "ask for an approval";

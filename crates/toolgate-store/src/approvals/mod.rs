@@ -6,6 +6,7 @@
 
 mod ask;
 mod binding;
+mod notices;
 mod question;
 mod reply;
 mod take;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub use self::{
     ask::{AskFault, NewApproval},
     binding::Binding,
+    notices::{Notice, NoticeEvent, Notices},
     reply::{Answer, AnswerFault},
     take::Taken,
 };
@@ -58,6 +60,16 @@ pub struct Approval {
     pub reason: Option<String>,
     pub uses_left: u32,
     pub wide: Option<Wide>,
+}
+
+impl Approval {
+    /// Whether a call with this binding is what was asked for.
+    pub fn covers(&self, binding: &Binding) -> bool {
+        match self.wide {
+            None => self.binding == *binding,
+            Some(_) => binding.flow.is_some() && self.binding.wide() == binding.wide(),
+        }
+    }
 }
 
 /// Asked for as wide: this tool in this flow with any arguments, at most so often, at most so long.

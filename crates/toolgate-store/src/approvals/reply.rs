@@ -21,6 +21,11 @@ pub enum Answer {
         uses: u32,
         until: i64,
     },
+    /// What was asked for as wide, for the call alone that asked: its arguments, one use.
+    GrantOnce {
+        by: String,
+        until: i64,
+    },
     Deny {
         by: String,
         reason: Option<String>,
@@ -45,6 +50,8 @@ pub enum AnswerFault {
     #[error("approval '{id}' was asked for {uses} use(s){}; grant no more than that, and at least one use",
         until.map(|until| format!(" until {until}")).unwrap_or_default())]
     TooWide { id: String, uses: u32, until: Option<i64> },
+    #[error("the call that asked for approval '{id}' is asked for on its own too; answer that one, and deny this")]
+    AskedAlone { id: String },
     #[error("a grant of approval '{id}' must end later than now; say until when it holds")]
     Over { id: String },
     #[error(transparent)]
@@ -62,6 +69,18 @@ const GRANT: &str = concat!(
     flow_is_over!("$4"),
     " AND (NOT four_eyes OR (asked_by <> $6 AND owner <> $6))
     AND $7 >= 1 AND $7 <= COALESCE(wide_uses, 1) AND $8 > $4 AND $8 <= COALESCE(wide_until, $8)
+    RETURNING ",
+    columns!("state")
+);
+/// From here on it is bound to the arguments too, as if it had been asked for like that.
+const GRANT_ONCE: &str = concat!(
+    "UPDATE approvals SET state = 'granted', answered_by = $6, answered_at = $4, uses_granted = 1, uses_left = 1,
+        expires = $7, binding = $8, wide_uses = NULL, wide_until = NULL
+    WHERE ",
+    in_scope!("owner"),
+    " AND id = $5 AND state = 'pending' AND expires > $4 AND NOT ",
+    flow_is_over!("$4"),
+    " AND (NOT four_eyes OR (asked_by <> $6 AND owner <> $6)) AND $7 > $4
     RETURNING ",
     columns!("state")
 );
@@ -87,14 +106,24 @@ impl Approvals {
                 let grant = [Value::id(by), Value::int(i64::from(*uses)), Value::int(*until)];
                 Statement::new(GRANT, values.chain(grant))
             }
+            Answer::GrantOnce { by, until } => {
+                // who asked for what never changes, so that reading it first is safe
+                let Some(asked) = self.get(scope, id, now).await? else {
+                    return Err(AnswerFault::Unknown { id: id.chars().take(100).collect() });
+                };
+                let grant = [Value::id(by), Value::int(*until), Value::Bytes(asked.binding.exact())];
+                Statement::new(GRANT_ONCE, values.chain(grant))
+            }
             Answer::Deny { by, reason } => {
                 Statement::new(DENY, values.chain([Value::id(by), Value::maybe_text(reason.as_deref())]))
             }
         };
         let write = Write::new(statement).announcing(Change::Approval { id: id.to_owned() });
-        match self.engine.write_first(operation, write).await? {
-            Some(approval) => Ok(approval),
-            None => Err(self.why_not(scope, id, &answer, now).await?),
+        match self.engine.write_first(operation, write).await {
+            Ok(Some(approval)) => Ok(approval),
+            Ok(None) => Err(self.why_not(scope, id, &answer, now).await?),
+            Err(StoreError::Duplicate { .. }) => Err(AnswerFault::AskedAlone { id: id.to_owned() }),
+            Err(fault) => Err(fault.into()),
         }
     }
 
@@ -109,17 +138,22 @@ impl Approvals {
             (ApprovalState::Expired, _) => AnswerFault::Expired { id },
             (ApprovalState::Ended, _) => AnswerFault::Ended { id },
             (ApprovalState::Pending, Answer::Deny { .. }) => unexplained().during("answer an approval").into(),
-            (ApprovalState::Pending, Answer::Grant { by, uses, until }) => {
+            (ApprovalState::Pending, Answer::Grant { .. } | Answer::GrantOnce { .. }) => {
+                let (by, uses, until) = match answer {
+                    Answer::Grant { by, uses, until } => (by, *uses, *until),
+                    Answer::GrantOnce { by, until } => (by, 1, *until),
+                    Answer::Deny { .. } => return Ok(unexplained().during("answer an approval").into()),
+                };
                 let most = approval.wide.map_or(1, |wide| wide.uses);
                 let longest = approval.wide.map(|wide| wide.until);
                 if matches!(scope, Scope::Principal { principal, .. } if *principal != approval.owner) {
                     AnswerFault::NotOwner { id }
                 } else if approval.four_eyes && (*by == approval.binding.asked_by || *by == approval.owner) {
                     AnswerFault::FourEyes { id }
-                } else if *uses == 0 || *uses > most || longest.is_some_and(|longest| *until > longest) {
-                    AnswerFault::TooWide { id, uses: most, until: longest }
-                } else if *until <= now {
+                } else if until <= now {
                     AnswerFault::Over { id }
+                } else if uses == 0 || uses > most || longest.is_some_and(|longest| until > longest) {
+                    AnswerFault::TooWide { id, uses: most, until: longest }
                 } else {
                     unexplained().during("answer an approval").into()
                 }

@@ -35,6 +35,16 @@ const TAKE: &str = concat!(
     " RETURNING ",
     columns!("state")
 );
+/// The same of one approval alone, whatever else would cover the call.
+const TAKE_NAMED: &str = concat!(
+    "UPDATE approvals SET uses_left = uses_left - 1, state = CASE WHEN uses_left > 1 THEN state ELSE 'spent' END
+    WHERE binding = $1 AND id = $3 AND ",
+    live!(),
+    " AND state = 'granted' AND uses_left > 0 AND expires > $2 AND NOT ",
+    flow_is_over!("$2"),
+    " RETURNING ",
+    columns!("state")
+);
 /// Not while the same was asked for anew: then a human is looking at the new question.
 const GIVE_BACK: &str = concat!(
     "UPDATE approvals SET uses_left = uses_left + 1, state = 'granted'
@@ -51,6 +61,18 @@ impl Approvals {
     pub async fn take(&self, binding: &Binding, now: i64) -> Result<Option<Taken>, StoreError> {
         for digest in [Some(binding.exact()), binding.wide()].into_iter().flatten() {
             let write = Write::new(Statement::new(TAKE, [Value::Bytes(digest), Value::int(now)]));
+            if let Some(approval) = self.engine.write_first("take an approval", write).await? {
+                return Ok(Some(Taken { approval }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes one use of the grant with this id, if it covers this call, and of no other.
+    pub async fn take_named(&self, binding: &Binding, id: &str, now: i64) -> Result<Option<Taken>, StoreError> {
+        for digest in [Some(binding.exact()), binding.wide()].into_iter().flatten() {
+            let values = [Value::Bytes(digest), Value::int(now), Value::id(id)];
+            let write = Write::new(Statement::new(TAKE_NAMED, values));
             if let Some(approval) = self.engine.write_first("take an approval", write).await? {
                 return Ok(Some(Taken { approval }));
             }

@@ -1,22 +1,18 @@
 //! `approvals list|show|approve|deny`: what waits for a person's yes, and the operator's answer.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use toolgate_store::{Answer, AnswerFault, Approval, ApprovalFilter, ApprovalState, Paging, Scope};
+use toolgate_spine::{Say, answer, approval_json};
+use toolgate_store::{AnswerFault, Approval, ApprovalFilter, ApprovalState, Paging, Scope};
 
 use super::{
-    books::{block, ended, field, hex, json, line, note_cut, store},
+    books::{block, ended, field, json, line, note_cut, store},
     print, when,
 };
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{ApprovalsCommand, Output, Place},
-    ground,
+    ground::{self, Ground},
 };
-
-/// How long a yes holds where nobody said.
-const HOLDS: Duration = Duration::from_secs(60 * 60);
 
 pub async fn run(command: ApprovalsCommand) -> CommandResult {
     ended(match command {
@@ -25,15 +21,12 @@ pub async fn run(command: ApprovalsCommand) -> CommandResult {
             list(&place, &filter, limit, output).await
         }
         ApprovalsCommand::Show { id, place, output } => show(&place, &id, output).await,
-        ApprovalsCommand::Approve { id, by, until, place, output } => {
-            approve(&place, &id, by, until.as_deref(), output).await
+        ApprovalsCommand::Approve { id, by, until, once, place, output } => {
+            let holds = until.as_deref().map(ground::duration).transpose()?;
+            say(&place, &id, operator(by)?, Say::Yes { once, holds }, output).await
         }
         ApprovalsCommand::Deny { id, by, reason, place, output } => {
-            let answer = Answer::Deny { by: operator(by)?, reason };
-            let store = store(&place).await?;
-            let answered = store.approvals().answer(&Scope::Everything, &id, answer, ground::now()).await;
-            store.close().await;
-            report(&id, answered, output)
+            say(&place, &id, operator(by)?, Say::No { reason }, output).await
         }
     })
 }
@@ -66,7 +59,7 @@ async fn list(place: &Place, filter: &ApprovalFilter, limit: u32, output: Output
     if found.is_empty() {
         text.push_str("There are no such approvals.\n");
     }
-    print(output, &found.iter().map(value).collect::<Vec<_>>(), &text)?;
+    print(output, &found.iter().map(approval_json).collect::<Vec<_>>(), &text)?;
     note_cut(after.is_some(), limit);
     Ok(Ending::Good)
 }
@@ -80,25 +73,15 @@ async fn show(place: &Place, id: &str, output: Output) -> CommandResult {
         print(output, &json!({"id": id, "found": false}), &text)?;
         return Ok(Ending::No);
     };
-    print(output, &value(&approval), &text(&approval))?;
+    print(output, &approval_json(&approval), &text(&approval))?;
     Ok(Ending::Good)
 }
 
-async fn approve(place: &Place, id: &str, by: Option<String>, until: Option<&str>, output: Output) -> CommandResult {
-    let by = operator(by)?;
-    let holds = until.map(ground::duration).transpose()?;
+async fn say(place: &Place, id: &str, by: String, say: Say, output: Output) -> CommandResult {
+    let ttl = Ground::of(place)?.config.approvals.ttl;
+    let ttl = ground::duration(&ttl).map_err(|fault| format!("[approvals] ttl: {fault}"))?;
     let store = store(place).await?;
-    let (now, approvals) = (ground::now(), store.approvals());
-    let answered = match approvals.get(&Scope::Everything, id, now).await? {
-        None => Err(AnswerFault::Unknown { id: id.chars().take(100).collect() }),
-        Some(asked) => {
-            let end = now.saturating_add(i64::try_from(holds.unwrap_or(HOLDS).as_millis())?);
-            // Who names no time means no more than what was asked for.
-            let until = asked.wide.filter(|_| holds.is_none()).map_or(end, |wide| end.min(wide.until));
-            let uses = asked.wide.map_or(1, |wide| wide.uses);
-            approvals.answer(&Scope::Everything, id, Answer::Grant { by, uses, until }, now).await
-        }
-    };
+    let answered = answer(&store, &Scope::Everything, id, by, say, ttl).await;
     store.close().await;
     report(id, answered, output)
 }
@@ -131,7 +114,7 @@ fn report(id: &str, answered: Result<Approval, AnswerFault>, output: Output) -> 
                 }
                 state => format!("{} is {state} by {}\n", approval.id, line(by)),
             };
-            print(output, &value(&approval), &text)?;
+            print(output, &approval_json(&approval), &text)?;
             Ok(Ending::Good)
         }
         Err(AnswerFault::Store(fault)) => Err(fault.into()),
@@ -153,23 +136,10 @@ fn code(fault: &AnswerFault) -> &'static str {
         AnswerFault::NotOwner { .. } => "not_owner",
         AnswerFault::FourEyes { .. } => "four_eyes",
         AnswerFault::TooWide { .. } => "too_wide",
+        AnswerFault::AskedAlone { .. } => "asked_alone",
         AnswerFault::Over { .. } => "over",
         AnswerFault::Store(_) => "store",
     }
-}
-
-fn value(approval: &Approval) -> Value {
-    let bound = &approval.binding;
-    json!({
-        "id": approval.id, "state": approval.state.as_str(), "tool": bound.tool, "shown": json(&approval.shown),
-        "asked_by": bound.asked_by, "owner": approval.owner, "tenant": bound.tenant, "flow": bound.flow,
-        "asked_at": approval.asked_at, "expires": approval.expires, "four_eyes": approval.four_eyes,
-        "uses_left": approval.uses_left,
-        "wide": approval.wide.map(|wide| json!({"uses": wide.uses, "until": wide.until})),
-        "answered_by": approval.answered_by, "answered_at": approval.answered_at, "reason": approval.reason,
-        "tool_digest": hex(&bound.tool_digest), "arguments_digest": hex(&bound.arguments_digest),
-        "rulebook_digest": hex(&bound.rulebook_digest),
-    })
 }
 
 /// What will run comes from what the caller was bound to; the rest is what the approver was meant to see.
@@ -181,8 +151,10 @@ fn text(approval: &Approval) -> String {
     field(&mut text, "tool", &bound.tool);
     match &approval.wide {
         Some(wide) => {
-            let what = format!("any, up to {} times until {}", wide.uses, when::show(wide.until));
-            field(&mut text, "arguments", what);
+            let flow = bound.flow.as_deref().unwrap_or_default();
+            let until = when::show(wide.until);
+            let what = format!("this tool with ANY arguments, up to {} times until {until} in flow {flow}", wide.uses);
+            field(&mut text, "wide", what);
             block(&mut text, "this call", shown.get("arguments").unwrap_or(&shown));
         }
         None => block(&mut text, "arguments", shown.get("arguments").unwrap_or(&shown)),

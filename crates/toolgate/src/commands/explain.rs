@@ -2,7 +2,7 @@
 
 use serde_json::{json, value::RawValue};
 use toolgate_core::{
-    Decision, Gate,
+    AskedFacts, Decision, Gate,
     explain::{Explanation, Listed, Outcome},
 };
 
@@ -33,6 +33,35 @@ pub fn run(
     }
     print(output, &json!({"caller": caller, "explanation": explanation}), &text(&explanation))?;
     Ok(if explanation.outcome == Outcome::Allow { Ending::Good } else { Ending::No })
+}
+
+/// Whether the caller may approve a call that somebody asked for, in the caller's own tenant.
+pub fn approving(place: &Place, tool: &str, facts: &[String], asker: &str, output: Output) -> CommandResult {
+    let gate = Ground::of(place)?.gate()?;
+    let caller = CallerFacts::from_pairs(facts)?.caller()?;
+    let Some(found) = gate.catalog().find(tool) else { return Err(gate.catalog().not_registered(tool).into()) };
+    let person = caller.user.as_ref().map(|user| format!("user:{user}"));
+    let asked = AskedFacts {
+        asker,
+        tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str()),
+        flow: None,
+        owner: asker == caller.principal() || person.is_some_and(|person| asker.split(' ').any(|part| part == person)),
+        four_eyes: found.facts.four_eyes,
+        wide: false,
+        at_client: false,
+    };
+    let (ending, outcome, reason) = match gate.decide_approve(&caller, found.name.as_str(), &asked, gate.lang()) {
+        Decision::Allow => (Ending::Good, "may approve", None),
+        Decision::Deny(denial) | Decision::NeedsApproval(denial) => (Ending::No, "may not approve", Some(denial)),
+    };
+    let mut text = format!("{}: {outcome} what '{asker}' asked for\n", found.name);
+    if let Some(reason) = &reason {
+        text.push_str(&format!("  {} ({})\n", reason.message, reason.code));
+        text.extend(reason.remedy.iter().map(|remedy| format!("  {remedy}\n")));
+    }
+    let value = json!({"caller": caller, "tool": found.name, "asked_by": asker, "approves": reason.is_none(), "reason": reason});
+    print(output, &value, &text)?;
+    Ok(ending)
 }
 
 /// The rules over arguments have a say only where all others let the call pass.

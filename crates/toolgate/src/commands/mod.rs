@@ -39,7 +39,10 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Stdio { place, token, accept_new } => serve::stdio(&place, token, accept_new).await,
         Command::Init { place, output } => init::run(&place, output),
         Command::Check { place, schema, output } => check::run(&place, schema, output),
-        Command::Explain { tool, caller, dry_run, arguments, place, output } => {
+        Command::Explain { tool, caller, approving: Some(asker), place, output, .. } => {
+            explain::approving(&place, &tool, &caller.facts, &asker, output)
+        }
+        Command::Explain { tool, caller, dry_run, arguments, place, output, .. } => {
             explain::run(&place, &tool, &caller.facts, dry_run, arguments.as_deref(), output)
         }
         Command::Matrix { place, output } => matrix::run(&place, output),

@@ -97,7 +97,7 @@ impl Keeper {
             Ok(()) => {
                 if needs_restart(&old, &self.ground.config) {
                     tracing::warn!(
-                        "the configuration changed in [server], [identity], [log] or the message [limits]: those parts need a restart"
+                        "the configuration changed in [server], [identity], [approvals], [ledger], [log] or the message [limits]: those parts need a restart"
                     );
                 }
                 tracing::info!(path = %path.display(), "the configuration was reloaded");
@@ -159,7 +159,12 @@ fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
         let config::Limits { body_bytes, depth, number_chars, string_bytes, keys, .. } = config.limits;
         [body_bytes, depth, number_chars, string_bytes, keys]
     };
-    served(old) != served(new) || read(old) != read(new) || old.identity != new.identity || old.log != new.log
+    served(old) != served(new)
+        || read(old) != read(new)
+        || old.identity != new.identity
+        || old.approvals != new.approvals
+        || old.ledger != new.ledger
+        || old.log != new.log
 }
 
 pub fn stamps(ground: &Ground) -> Stamps {

@@ -25,6 +25,7 @@ use crate::{
     ground::{Ground, duration},
     logging, raise,
     upstreams::Upstreams,
+    webhooks,
 };
 
 pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> CommandResult {
@@ -105,6 +106,7 @@ pub fn check(ground: &Ground) -> Result<(), Misuse> {
     ground.algorithm()?;
     identity_config(config)?.check()?;
     book_settings(config)?;
+    webhooks::webhooks(config)?;
     let (_stop, stopped) = watch::channel(false);
     wire_config(config, "check", false, Vec::new(), stopped)?;
     let listen = &config.server.listen;
@@ -146,6 +148,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     // what is wrong with the configuration is said before anything is made on disk
     let loaded = stamps(ground);
     ground.gate()?;
+    let told = webhooks::webhooks(config)?;
     let store = ground.store().await?;
     let mut upstreams = Upstreams::default();
     upstreams.follow(config).await?;
@@ -159,6 +162,9 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let rows = Arc::new(store.clone());
     let identity = Arc::new(Identity::new(identity_config(config)?, key, rows)?);
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
+    if !told.is_empty() {
+        tokio::spawn(toolgate_server::webhooks::tell(store.clone(), told, stopped.clone()));
+    }
     let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
     let wire = Wire::new(Arc::clone(&spine), Arc::clone(&identity) as Arc<dyn Identify>, memory, wire_config);
     Ok(Open { wire, spine, identity, store, upstreams, loaded, door })

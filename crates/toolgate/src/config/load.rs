@@ -49,6 +49,7 @@ fn anchor(config: &mut Config, base: &Path) {
     config.identity.issuers.iter_mut().filter_map(|issuer| issuer.jwks_file.as_mut()).for_each(place);
     config.identity.key_file.iter_mut().for_each(place);
     config.identity.coordinator_token_file.iter_mut().for_each(place);
+    config.approvals.paths().for_each(place);
     config.upstreams.iter_mut().flat_map(Upstream::paths).for_each(place);
 }
 

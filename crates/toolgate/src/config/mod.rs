@@ -1,5 +1,6 @@
 //! `toolgate.toml`: every key typed and documented here, once. The JSON Schema for editors is made from these types.
 
+mod approvals;
 mod load;
 mod tools;
 mod upstreams;
@@ -9,6 +10,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use approvals::Approvals;
 pub use load::load;
 pub use tools::ToolConfig;
 pub use upstreams::{Auth, FromEnv, FromFile, Given, Upstream, is_name};
@@ -81,22 +83,6 @@ impl Config {
     /// The JSON Schema of the file.
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Config).to_value()
-    }
-}
-
-/// How a person's yes is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Approvals {
-    /// How long one may be answered, and used once it is granted: 90s, 15m, 1h, 7d.
-    pub ttl: String,
-    /// Callers whose own client may be asked, by its user: "user:alice", or "*" for all. Absent: nobody's.
-    pub ask_clients_of: Vec<String>,
-}
-
-impl Default for Approvals {
-    fn default() -> Self {
-        Self { ttl: "1h".to_owned(), ask_clients_of: Vec::new() }
     }
 }
 

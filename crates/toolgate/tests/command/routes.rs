@@ -12,7 +12,10 @@ use super::bed::{
 };
 
 /// Read as text: what it names must be in the table.
-const ROUTES: &str = include_str!("../../../toolgate-server/src/http/route.rs");
+const ROUTES: &str = concat!(
+    include_str!("../../../toolgate-server/src/http/route.rs"),
+    include_str!("../../../toolgate-server/src/http/approvals.rs")
+);
 
 /// What each caller gets: the status, and for a call what it came to.
 struct Row {
@@ -49,6 +52,13 @@ const TABLE: &[Row] = &[
     // no issuer is configured, so there is nothing to say
     row("GET", METADATA, "404", "404", "404"),
     row("GET", "/.well-known/oauth-protected-resource/mcp", "404", "404", "404"),
+    // an approval that is not there is nobody's
+    row("GET", "/api/v1/approvals", "401", "200", "200"),
+    row("POST", "/api/v1/approvals", "405", "405", "405"),
+    row("OPTIONS", "/api/v1/approvals", "204", "204", "204"),
+    row("GET", "/api/v1/approvals/appr_1", "401", "404", "404"),
+    row("POST", "/api/v1/approvals/appr_1/approve", "401", "404", "404"),
+    row("POST", "/api/v1/approvals/appr_1/deny", "401", "404", "404"),
 ];
 
 struct Callers {
@@ -63,6 +73,7 @@ fn ask(gate: &Served, row: &Row, callers: &Callers, token: Option<&str>) -> Stri
         ("POST", "/mcp") => Message::call(Era::Late, "add_task", json!({"title": "x"})).request(),
         ("OPTIONS", _) => Request::new("OPTIONS", row.path).header("Origin", "http://localhost:1"),
         (method, "/mcp") => Request::new(method, "/mcp").header("Mcp-Session-Id", &callers.session),
+        ("POST", path) => Request { path: path.to_owned(), ..Request::json("{}") },
         (method, path) => Request::new(method, path),
     };
     if let Some(token) = token {
@@ -73,7 +84,7 @@ fn ask(gate: &Served, row: &Row, callers: &Callers, token: Option<&str>) -> Stri
     }
     let answer: Answer = gate.send(&request);
     match (row.method, row.path) {
-        ("POST", _) => format!("{} {}", answer.status, answer.verdict()),
+        ("POST", "/mcp") => format!("{} {}", answer.status, answer.verdict()),
         _ => answer.status.to_string(),
     }
 }

@@ -147,6 +147,16 @@ pub fn read_head(reader: &mut impl BufRead) -> io::Result<(u16, Vec<(String, Str
     }
     let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| io::Error::other(format!("no status line: {line:?}")))?;
+    Ok((status, read_fields(reader)?))
+}
+
+/// The headers of a request, whatever it is for.
+pub fn read_headers(reader: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
+    reader.read_line(&mut String::new())?;
+    read_fields(reader)
+}
+
+fn read_fields(reader: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -155,7 +165,7 @@ pub fn read_head(reader: &mut impl BufRead) -> io::Result<(u16, Vec<(String, Str
         }
         match line.trim_end().split_once(": ") {
             Some((name, value)) => headers.push((name.to_ascii_lowercase(), value.to_owned())),
-            None if line.trim_end().is_empty() => return Ok((status, headers)),
+            None if line.trim_end().is_empty() => return Ok(headers),
             None => headers.push((line.trim_end().trim_end_matches(':').to_ascii_lowercase(), String::new())),
         }
     }

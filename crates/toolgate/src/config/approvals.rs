@@ -1,0 +1,48 @@
+//! `[approvals]`: how a person's yes is asked for, and who is told of it.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Given;
+
+/// How a person's yes is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Approvals {
+    /// How long one may be answered, and used once it is granted: 90s, 15m, 1h, 7d.
+    pub ttl: String,
+    /// Callers whose own client may be asked, by its user: "user:alice", or "*" for all. Absent: nobody's.
+    pub ask_clients_of: Vec<String>,
+    /// Addresses that are told of approvals.
+    pub webhooks: Vec<Webhook>,
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        Self { ttl: "1h".to_owned(), ask_clients_of: Vec::new(), webhooks: Vec::new() }
+    }
+}
+
+/// An address that gets a signed POST when an approval is asked for, answered, or expires.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    pub url: String,
+    /// What it is signed with: "text", { env = "VARIABLE" } or { file = "path" }; 16 bytes at least.
+    pub secret: Given,
+    /// "asked", "answered", "expired". Absent: all.
+    #[serde(default)]
+    pub events: Vec<String>,
+}
+
+impl Approvals {
+    /// Every path, to be made relative to the file it stands in.
+    pub fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.webhooks.iter_mut().filter_map(|webhook| match &mut webhook.secret {
+            Given::File(from) => Some(&mut from.file),
+            _ => None,
+        })
+    }
+}
