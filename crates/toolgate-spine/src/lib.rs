@@ -7,6 +7,7 @@ mod answer;
 mod approving;
 mod books;
 mod bounds;
+mod carried;
 mod client;
 mod conclude;
 mod decided;

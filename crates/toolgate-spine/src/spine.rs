@@ -1,7 +1,7 @@
 //! The path itself, over whatever house stands at the moment.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -12,20 +12,24 @@ use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Tool, tool::Effect};
+use toolgate_store::Taken;
 
 use crate::{
-    Books, Call, Decided, House, Outcome, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Watch,
+    Books, Call, Decided, Guarded, House, Outcome, Previewed, Recorder, ToolSource, Watch,
     books::{call_id, now},
+    carried::Carried,
     noting::{Ending, Noted, Ran},
 };
 
 /// Runs calls along the one path and holds the house they run in.
 pub struct Spine {
+    /// Itself, for calls that outlive whoever asked.
+    pub(crate) this: Weak<Self>,
     house: ArcSwap<House>,
     revisions: watch::Sender<u64>,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     /// Calls with an effect: they finish even if whoever asked has gone.
-    running: TaskTracker,
+    pub(crate) running: TaskTracker,
     /// `None` only where nothing is to outlive the process: embedded in tests.
     pub(crate) books: Option<Books>,
     /// False while sources that have just been started have not said yet what they offer.
@@ -48,7 +52,8 @@ impl Spine {
 
     fn with(house: House, books: Option<Books>) -> Arc<Self> {
         let (revisions, _) = watch::channel(house.gate.revision());
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
             house: ArcSwap::from_pointee(house),
             revisions,
             recorder: Recorder::default(),
@@ -166,30 +171,19 @@ impl Spine {
             }
         };
         let tool = admitted.tool;
-        let (noted, ran, outcome, undo) = match admitted.then {
+        match admitted.then {
             Then::Preview(previewed) => {
                 let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
                 let outcome = preview(&house, &tool, &*admitted.source, &previewed).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
-                return self.on_record(&house, noted, outcome, (Ran::No, true), started).await;
+                self.on_record(&house, noted, outcome, (Ran::No, true), started).await
             }
-            Then::Run(recorded) => {
-                let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(recorded.arguments()));
-                let noted = noted.approved(recorded.approval().map(|approval| approval.id.as_str().into()));
-                let approval = recorded.approval().cloned();
-                let timeout = house.timeout(&tool);
-                let result = call.client.within(timeout, self.run(admitted.source, recorded)).await;
-                drop(admitted.slot);
-                let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
-                let outcome = house.conclude(&tool, result, timeout);
-                (noted, ran_as(&tool), outcome, (undo.unwrap_or_default(), approval))
+            Then::Run(guarded, taken) => {
+                let Admitted { source, slot, .. } = admitted;
+                let call = Carried { id, house, guarded: *guarded, taken, source, slot, client: call.client, started };
+                self.carried(call).await
             }
-        };
-        if matches!(outcome, Outcome::Answered(_)) {
-            self.recorder.answered(&tool, caller, started.elapsed());
         }
-        let outcome = self.with_receipt(&house, caller, &tool, (&id, noted.input()), outcome, undo).await;
-        self.on_record(&house, noted, outcome, (ran, false), started).await
     }
 
     /// Puts the ending on record before anybody hears of it.
@@ -210,7 +204,7 @@ impl Spine {
         }
     }
 
-    /// Everything before the run: decide, guard, have it approved, record.
+    /// Everything before the record: decide, guard, have it approved.
     async fn admit(
         &self,
         house: &Arc<House>,
@@ -237,8 +231,7 @@ impl Spine {
         }
         let slot = house.slot(&tool)?;
         let taken = self.approved(&guarded, call.wait).await?;
-        let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, taken, &about.call).await?);
-        Ok(Admitted { tool, source, slot, then })
+        Ok(Admitted { tool, source, slot, then: Then::Run(Box::new(guarded), taken) })
     }
 
     /// Completes an argument of a prompt or of a template: who may not use it learns nothing from it either.
@@ -248,10 +241,15 @@ impl Spine {
         let mut about = About { call: call_id(now()), tool: None };
         let outcome = match self.admit(&house, caller, &call, &mut about).await {
             Err(outcome) => *outcome,
-            Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
-                let timeout = house.timeout(&tool);
-                let result = client.within(timeout, source.complete(recorded, params)).await;
-                house.conclude(&tool, result, timeout)
+            Ok(Admitted { tool, source, then: Then::Run(guarded, taken), slot: _slot }) => {
+                match self.recorder.record(self.books(), &house, *guarded, taken, &about.call).await {
+                    Err(outcome) => *outcome,
+                    Ok(recorded) => {
+                        let timeout = house.timeout(&tool);
+                        let result = client.within(timeout, source.complete(recorded, params)).await;
+                        house.conclude(&tool, result, timeout)
+                    }
+                }
             }
             Ok(Admitted { then: Then::Preview(previewed), .. }) => {
                 Outcome::Answered(previewed.guarded.preview().into_bytes())
@@ -267,12 +265,17 @@ impl Spine {
         let mut about = About { call: call_id(now()), tool: None };
         let outcome = match self.admit(&house, caller, &call, &mut about).await {
             Err(outcome) => *outcome,
-            Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
-                let timeout = house.timeout(&tool);
-                match tokio::time::timeout(timeout, source.watch(recorded)).await {
-                    Ok(Ok(watch)) => return Ok(watch),
-                    Ok(Err(fault)) => house.conclude(&tool, Some(Err(fault)), timeout),
-                    Err(_) => house.conclude(&tool, None, timeout),
+            Ok(Admitted { tool, source, then: Then::Run(guarded, taken), slot: _slot }) => {
+                match self.recorder.record(self.books(), &house, *guarded, taken, &about.call).await {
+                    Err(outcome) => *outcome,
+                    Ok(recorded) => {
+                        let timeout = house.timeout(&tool);
+                        match tokio::time::timeout(timeout, source.watch(recorded)).await {
+                            Ok(Ok(watch)) => return Ok(watch),
+                            Ok(Err(fault)) => house.conclude(&tool, Some(Err(fault)), timeout),
+                            Err(_) => house.conclude(&tool, None, timeout),
+                        }
+                    }
                 }
             }
             Ok(Admitted { tool, .. }) => Outcome::Unavailable { message: "a dry run watches nothing".to_owned(), tool },
@@ -284,17 +287,6 @@ impl Spine {
     /// Whether there is more behind the gate than tools.
     pub fn has_more(&self) -> bool {
         self.house.load().has_more()
-    }
-
-    /// A read stops when its caller goes; a call with an effect runs to its end on its own.
-    async fn run(&self, source: Arc<dyn ToolSource>, call: Recorded) -> Result<ToolAnswer, SourceFault> {
-        if call.tool().facts.effect == Effect::Read {
-            return source.run(call).await;
-        }
-        match self.running.spawn(async move { source.run(call).await }).await {
-            Ok(answer) => answer,
-            Err(_) => Err(SourceFault::unavailable("the tool failed")),
-        }
     }
 }
 
@@ -342,6 +334,6 @@ pub(crate) fn ran_as(tool: &Tool) -> Ran {
 }
 
 enum Then {
-    Run(Recorded),
+    Run(Box<Guarded>, Option<Taken>),
     Preview(Previewed),
 }

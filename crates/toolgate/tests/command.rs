@@ -32,6 +32,8 @@ mod files;
 mod front_door;
 #[path = "command/full_ledger.rs"]
 mod full_ledger;
+#[path = "command/gone.rs"]
+mod gone;
 #[path = "command/hidden.rs"]
 mod hidden;
 #[path = "command/import.rs"]
