@@ -38,6 +38,8 @@ mod gone;
 mod hidden;
 #[path = "command/import.rs"]
 mod import;
+#[path = "command/killed.rs"]
+mod killed;
 #[path = "command/ledger.rs"]
 mod ledger;
 #[path = "command/ledger_verify.rs"]
