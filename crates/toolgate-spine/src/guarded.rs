@@ -15,6 +15,8 @@ use crate::{Decided, Outcome, ToolAnswer};
 pub struct Guarded {
     pub(crate) decided: Decided,
     pub(crate) arguments: Box<RawValue>,
+    /// The receipt that is taken back.
+    pub(crate) undoes: Option<String>,
     // INVARIANT: made only by `guard`
     _by_guard: (),
 }
@@ -90,7 +92,7 @@ impl Decided {
                 format!("{} was called too often. Try again in {seconds} s.", self.tool.called()),
             ));
         }
-        Ok(Guarded { decided: self, arguments, _by_guard: () })
+        Ok(Guarded { decided: self, arguments, undoes: None, _by_guard: () })
     }
 
     /// The arguments with bound ones filled in and undeclared credentials taken out; the very bytes where neither applies.
@@ -196,8 +198,8 @@ impl Previewed {
 impl Guarded {
     /// The taking back of an earlier call, with what that call said it takes. The gate has decided; there is no schema for
     /// what a source wrote for itself.
-    pub(crate) fn undoing(decided: Decided, record: Box<RawValue>) -> Self {
-        Self { decided, arguments: record, _by_guard: () }
+    pub(crate) fn undoing(decided: Decided, receipt: &str, record: Box<RawValue>) -> Self {
+        Self { decided, arguments: record, undoes: Some(receipt.to_owned()), _by_guard: () }
     }
 
     /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.

@@ -71,7 +71,7 @@ pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>
             call_id: done.call.to_owned(),
             at: now(),
             principal: done.caller.principal(),
-            actor: actor(done.caller).get().to_owned(),
+            actor: actor(done.caller, Some(done.tool)).get().to_owned(),
             tenant: done.caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
             flow: done.caller.flow.as_ref().map(|flow| flow.id.clone()),
             plan: None,

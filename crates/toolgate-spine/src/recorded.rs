@@ -115,6 +115,10 @@ impl Recorder {
             let (tool, caller) = (&guarded.decided.tool, &guarded.decided.caller);
             let noted = Noted::of(house, caller, call, (Some(tool), tool.name.as_str()), Some(&guarded.arguments));
             let noted = noted.approved(approval.as_ref().map(|approval| approval.id.as_str().into()));
+            let noted = match &guarded.undoes {
+                Some(receipt) => noted.undoing(receipt),
+                None => noted,
+            };
             if let Err(fault) = noted.intent(books).await {
                 if let Some(taken) = taken {
                     // nothing ran, so that nothing is used up

@@ -93,7 +93,7 @@ impl Spine {
         let id = call_id(now());
         let noted = Noted::of(house, caller, &id, (Some(&tool), &receipt.tool), None).undoing(&receipt.id);
         // the yes its call had covers this; a call that needed one had it
-        let guarded = Guarded::undoing(decided, record.clone());
+        let guarded = Guarded::undoing(decided, &receipt.id, record.clone());
         let recorded = self.recorder().record(Some(books), house, guarded, None, &id).await;
         let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
         let timeout = house.timeout(&tool);

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::books::{ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand};
+pub use self::books::{
+    ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs,
+};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -124,6 +126,8 @@ pub enum Command {
     /// Records of every call: read them, check them.
     #[command(subcommand)]
     Ledger(LedgerCommand),
+    /// Decide every recorded call again under other rules, and say what would change. Exit code 1: something would.
+    Replay(Box<ReplayArgs>),
     /// What every write left behind.
     #[command(subcommand)]
     Receipts(ReceiptsCommand),

@@ -60,6 +60,8 @@ mod policy;
 mod receipts;
 #[path = "command/reload.rs"]
 mod reload;
+#[path = "command/replay.rs"]
+mod replay;
 #[path = "command/replicas.rs"]
 mod replicas;
 #[path = "command/routes.rs"]

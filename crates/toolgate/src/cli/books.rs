@@ -158,6 +158,19 @@ pub struct FilterArgs {
     pub call: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The operator's rules to decide by: a folder of .cedar files, or a file. Without it, those of the configuration.
+    #[arg(long, value_name = "DIR")]
+    pub rulebook: Option<PathBuf>,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub output: Output,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ReceiptsCommand {
     /// List receipts, newest first.

@@ -17,6 +17,7 @@ mod policy_test;
 mod put_file;
 mod receipts;
 mod reload;
+mod replay;
 mod serve;
 mod task;
 mod token;
@@ -52,6 +53,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Task(command) => task::run(command).await,
         Command::Approvals(command) => approvals::run(command).await,
         Command::Ledger(command) => ledger::run(command).await,
+        Command::Replay(asked) => replay::run(*asked).await,
         Command::Receipts(command) => receipts::run(command).await,
         Command::Import { file, write, prefix, force, place, output } => {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)
