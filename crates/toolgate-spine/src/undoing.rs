@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
-use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, UndoFault, UndoKind, UndoRecord, Undoing};
+use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, Scope, UndoFault, UndoKind, UndoRecord, Undoing};
 
 use crate::{
     Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer,
@@ -29,8 +29,28 @@ pub enum UndoProblem {
 impl Spine {
     /// Takes back what a receipt stands for, and leaves a receipt of its own.
     pub async fn undo(&self, caller: &Arc<Caller>, receipt: &str, lang: Lang) -> Result<ToolAnswer, UndoProblem> {
+        self.undo_within(&scope_of(caller), caller, receipt, lang).await
+    }
+
+    /// The same for whoever runs this Toolgate: anybody's receipt, in the operator's own name.
+    pub async fn undo_as_operator(
+        &self,
+        operator: &Arc<Caller>,
+        receipt: &str,
+        lang: Lang,
+    ) -> Result<ToolAnswer, UndoProblem> {
+        self.undo_within(&Scope::Everything, operator, receipt, lang).await
+    }
+
+    async fn undo_within(
+        &self,
+        scope: &Scope,
+        caller: &Arc<Caller>,
+        receipt: &str,
+        lang: Lang,
+    ) -> Result<ToolAnswer, UndoProblem> {
         let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
-        let undoing = books.store.receipts().begin_undo(&scope_of(caller), receipt, now()).await;
+        let undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
         let Undoing { receipt, record } = undoing.map_err(refused)?;
         let started = Instant::now();
         let house = self.house();
@@ -53,12 +73,21 @@ impl Spine {
 
     /// What a caller did in a flow and can take back, newest first.
     pub async fn receipts_of_flow(&self, caller: &Caller, flow: &str) -> Result<Vec<String>, UndoProblem> {
+        self.undoable(&scope_of(caller), flow).await
+    }
+
+    /// What anybody did in a flow and can be taken back, newest first.
+    pub async fn receipts_of_flow_as_operator(&self, flow: &str) -> Result<Vec<String>, UndoProblem> {
+        self.undoable(&Scope::Everything, flow).await
+    }
+
+    async fn undoable(&self, scope: &Scope, flow: &str) -> Result<Vec<String>, UndoProblem> {
         let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
         let filter =
             ReceiptFilter { flow: Some(flow.to_owned()), state: Some(ReceiptState::Done), ..ReceiptFilter::default() };
         let (mut found, mut paging) = (Vec::new(), Paging::default());
         loop {
-            let page = books.store.receipts().list(&scope_of(caller), &filter, &paging).await;
+            let page = books.store.receipts().list(scope, &filter, &paging).await;
             let page = page.map_err(|fault| UndoProblem::Refused(fault.to_string()))?;
             // an undo is not taken back with the rest: that would do it all again
             let own = page.items.into_iter().filter(|receipt| receipt.undoes.is_none());

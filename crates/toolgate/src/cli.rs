@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::books::{
-    ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs,
+    ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
 
 #[derive(Debug, Parser)]
@@ -131,6 +131,8 @@ pub enum Command {
     /// What every write left behind.
     #[command(subcommand)]
     Receipts(ReceiptsCommand),
+    /// Take back what a receipt stands for, or all of a flow. Exit code 1: it was not, or not all of it.
+    Undo(Box<UndoArgs>),
     /// Turn a client's MCP servers into upstreams of toolgate.toml, secrets moved out.
     Import {
         /// The file of Claude Desktop, Claude Code, Cursor, VS Code or Windsurf.

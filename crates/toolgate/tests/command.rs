@@ -70,5 +70,7 @@ mod routes;
 mod shutdown;
 #[path = "command/stdio.rs"]
 mod stdio;
+#[path = "command/undo.rs"]
+mod undo;
 #[path = "command/upstreams.rs"]
 mod upstreams;

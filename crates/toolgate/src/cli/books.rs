@@ -171,6 +171,23 @@ pub struct ReplayArgs {
     pub output: Output,
 }
 
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The receipt of what is to be taken back.
+    #[arg(required_unless_present = "flow", conflicts_with = "flow")]
+    pub receipt: Option<String>,
+    /// Take back everything that was done in this flow, newest first, up to the first that can't be.
+    #[arg(long, value_name = "ID")]
+    pub flow: Option<String>,
+    /// Who does so; without it, the user of the operating system.
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub output: Output,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ReceiptsCommand {
     /// List receipts, newest first.

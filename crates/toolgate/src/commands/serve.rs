@@ -195,7 +195,7 @@ fn wire_config(
     Ok(wire)
 }
 
-fn book_settings(config: &Config) -> Result<BookSettings, Misuse> {
+pub fn book_settings(config: &Config) -> Result<BookSettings, Misuse> {
     Ok(BookSettings {
         approval_ttl: duration(&config.approvals.ttl).map_err(|fault| format!("[approvals] ttl: {fault}"))?,
         ask_clients_of: config.approvals.ask_clients_of.clone(),
