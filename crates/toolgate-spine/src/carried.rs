@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Instant};
 
-use tokio::sync::OwnedSemaphorePermit;
 use toolgate_core::tool::Effect;
 use toolgate_store::Taken;
 
 use crate::{
     Client, Guarded, House, Outcome, Recorded, SourceFault, Spine, ToolAnswer, ToolSource,
+    conclude::Slot,
     noting::{Noted, Ran},
     spine::{ran_as, unrecorded},
 };
@@ -20,7 +20,7 @@ pub(crate) struct Carried {
     /// The yes it was given, where it needed one.
     pub(crate) taken: Option<Taken>,
     pub(crate) source: Arc<dyn ToolSource>,
-    pub(crate) slot: Option<OwnedSemaphorePermit>,
+    pub(crate) slot: Option<Slot>,
     pub(crate) client: Client,
     pub(crate) started: Instant,
 }
@@ -52,6 +52,7 @@ impl Spine {
         let timeout = house.timeout(&tool);
         let result = client.within(timeout, self.run(source, recorded)).await;
         drop(slot);
+        let result = result.map(|result| result.map(|answer| self.fitted(&house, &tool, &caller, answer)));
         let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
         let outcome = house.conclude(&tool, result, timeout);
         if matches!(outcome, Outcome::Answered(_)) {

@@ -7,7 +7,7 @@ use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
-use toolgate_core::{Caller, Decision, Denial, Lang, Tool};
+use toolgate_core::{Caller, Decision, Lang, Tool};
 
 use crate::{Decided, Outcome, ToolAnswer};
 
@@ -83,14 +83,13 @@ impl Decided {
             Decision::NeedsApproval(denial) => self.needs = Some(denial),
             Decision::Deny(denial) => return Err(Box::new(Outcome::denied(self.tool, denial, &self.caller))),
         }
-        if let Some(wait) =
-            guard.rate.as_ref().and_then(|rate| rate.take(&self.caller.principal(), Instant::now()).err())
-        {
+        let now = Instant::now();
+        let own = || guard.rate.as_ref().and_then(|rate| rate.take(&self.caller.principal(), now).err());
+        let all = || guard.total_rate.as_ref().and_then(|rate| rate.take("", now).err());
+        if let Some(wait) = own().or_else(all) {
             let seconds = wait.as_secs() + 1;
-            return Err(self.refuse(
-                "rate_limited",
-                format!("{} was called too often. Try again in {seconds} s.", self.tool.called()),
-            ));
+            let message = format!("{} was called too often. Try again in {seconds} s.", self.tool.called());
+            return Err(Box::new(house.refused(&self.tool, "rate_limited", message, Some(seconds))));
         }
         Ok(Guarded { decided: self, arguments, undoes: None, _by_guard: () })
     }
@@ -153,13 +152,7 @@ impl Decided {
     }
 
     pub(crate) fn refuse(&self, code: &'static str, message: String) -> Box<Outcome> {
-        let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
-        Box::new(Outcome::Refused {
-            tool: Arc::clone(&self.tool),
-            code,
-            message: denial.message.clone(),
-            answer: self.house.failure(&self.tool, &denial, &denial.message),
-        })
+        Box::new(self.house.refused(&self.tool, code, message, None))
     }
 }
 

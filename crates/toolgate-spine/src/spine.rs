@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Tool, tool::Effect};
 use toolgate_store::Taken;
@@ -18,7 +18,9 @@ use crate::{
     Books, Call, Decided, Guarded, House, Outcome, Previewed, Recorder, ToolSource, Watch,
     books::{call_id, now},
     carried::Carried,
+    conclude::Slot,
     noting::{Ending, Noted, Ran},
+    results::Results,
 };
 
 /// Runs calls along the one path and holds the house they run in.
@@ -32,6 +34,8 @@ pub struct Spine {
     pub(crate) running: TaskTracker,
     /// `None` only where nothing is to outlive the process: embedded in tests.
     pub(crate) books: Option<Books>,
+    /// What was cut, whole.
+    pub(crate) results: Results,
     /// False while sources that have just been started have not said yet what they offer.
     settled: watch::Sender<bool>,
 }
@@ -59,6 +63,7 @@ impl Spine {
             recorder: Recorder::default(),
             running: TaskTracker::new(),
             books,
+            results: Results::default(),
             settled: watch::Sender::new(true),
         })
     }
@@ -229,9 +234,9 @@ impl Spine {
         if guarded.decided.dry_run {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
-        let slot = house.slot(&tool)?;
+        let slot = house.slot(&tool, caller)?;
         let taken = self.approved(&guarded, call.wait).await?;
-        Ok(Admitted { tool, source, slot, then: Then::Run(Box::new(guarded), taken) })
+        Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), taken) })
     }
 
     /// Completes an argument of a prompt or of a template: who may not use it learns nothing from it either.
@@ -316,7 +321,7 @@ async fn preview(house: &House, tool: &Arc<Tool>, source: &dyn ToolSource, previ
 struct Admitted {
     tool: Arc<Tool>,
     source: Arc<dyn ToolSource>,
-    slot: Option<OwnedSemaphorePermit>,
+    slot: Option<Slot>,
     then: Then,
 }
 

@@ -40,6 +40,8 @@ mod hidden;
 mod import;
 #[path = "command/killed.rs"]
 mod killed;
+#[path = "command/large_results.rs"]
+mod large_results;
 #[path = "command/ledger.rs"]
 mod ledger;
 #[path = "command/ledger_verify.rs"]
@@ -52,6 +54,8 @@ mod list_changed;
 mod names;
 #[path = "command/output.rs"]
 mod output;
+#[path = "command/overload.rs"]
+mod overload;
 #[path = "command/pages.rs"]
 mod pages;
 #[path = "command/policy.rs"]
