@@ -1,6 +1,9 @@
 //! Taking back: an undo is a call like any other, decided, recorded and receipted; its yes is the one its call had.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
@@ -12,6 +15,9 @@ use crate::{
     noting::{Noted, Ran},
     receipts::{Done, leave, with_meta},
 };
+
+/// How much longer than its tool's time an undo may take, with everything around it.
+const MARGIN: Duration = Duration::from_secs(60);
 
 /// Why nothing was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +56,11 @@ impl Spine {
         lang: Lang,
     ) -> Result<ToolAnswer, UndoProblem> {
         let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
-        let undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
+        let mut undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
+        if matches!(undoing, Err(UndoFault::Undoing { .. })) {
+            self.end_what_was_left(books, receipt).await;
+            undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
+        }
         let Undoing { receipt, record } = undoing.map_err(refused)?;
         let started = Instant::now();
         let house = self.house();
@@ -68,6 +78,26 @@ impl Spine {
                 }
                 Err(problem)
             }
+        }
+    }
+
+    /// An undo that has taken longer than it may was begun by a process that has ended: it may have taken effect or not, and
+    /// nobody will say any more.
+    async fn end_what_was_left(&self, books: &Books, receipt: &str) {
+        let receipts = books.store.receipts();
+        let ended = async {
+            let begun = receipts.undoing(now()).await?;
+            let Some(left) = begun.into_iter().find(|left| left.id == receipt) else { return Ok(()) };
+            let house = self.house();
+            let longest = house.gate.catalog().find(&left.tool).map(|tool| house.timeout(tool)).unwrap_or_default();
+            let before = now().saturating_sub(i64::try_from((longest + MARGIN).as_millis()).unwrap_or(i64::MAX));
+            if receipts.undoing(before).await?.iter().any(|old| old.id == receipt) {
+                receipts.undo_unknown(receipt).await?;
+            }
+            Ok::<_, UndoFault>(())
+        };
+        if let Err(fault) = ended.await {
+            tracing::warn!(receipt, %fault, "an undo that was left could not be ended");
         }
     }
 

@@ -3,8 +3,10 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use toolgate_store::Scope;
 
 use super::bed::{
+    books::{Books, done, now, on_both},
     database::Database,
     home::Home,
     message::{Era, Message},
@@ -121,6 +123,24 @@ fn the_gate_decides_and_what_moved_on_stays() {
     assert!(ran.out.contains("the world moved on"), "{}", ran.out);
     assert_eq!(world.names(), ["c.txt"]);
     assert_eq!(world.home.json(&["receipts", "show", &receipt])["state"], "done", "and can be tried again");
+}
+
+on_both! {
+    fn an_undo_that_a_process_took_with_it_is_unknown_and_one_under_way_is_left_alone(books: Books) {
+        books.home.write("toolgate.toml", "[packs.spine]\n[packs.todo]\n");
+        let (left, under_way) = (books.receipt(done("c1", now())), books.receipt(done("c2", now())));
+        books.with(async |store| {
+            let receipts = store.receipts();
+            receipts.begin_undo(&Scope::Everything, &left, now() - 3_600_000).await.unwrap();
+            receipts.begin_undo(&Scope::Everything, &under_way, now()).await.unwrap();
+        });
+        for (receipt, state, words) in [(&left, "unknown", "is not known"), (&under_way, "undoing", "being undone right now")] {
+            let ran = books.home.run(&["undo", receipt]);
+            assert_eq!(ran.code, Some(1));
+            assert!(ran.out.contains(words), "{ran:?}");
+            assert_eq!(books.home.json(&["receipts", "show", receipt])["state"], state);
+        }
+    }
 }
 
 #[test]
