@@ -199,10 +199,32 @@ pub struct Limits {
     pub timeout_ms: Option<u64>,
     pub argument_bytes: Option<u64>,
     pub result_bytes: Option<u64>,
+    /// What becomes of a result that is larger.
+    pub result: WhenTooLarge,
     /// Calls at the same time, over all callers.
     pub concurrency: Option<u32>,
+    /// Calls at the same time, for each caller.
+    pub caller_concurrency: Option<u32>,
     /// Calls a minute, for each caller.
     pub per_minute: Option<u32>,
+    /// Calls a minute, over all callers.
+    pub total_per_minute: Option<u32>,
+}
+
+words! {
+    /// What becomes of a result that is larger than its tool may give.
+    WhenTooLarge("result") {
+        Refuse = "refuse",
+        /// Its beginning goes out, with a link to the whole.
+        Cut = "cut",
+    }
+}
+
+#[allow(clippy::derivable_impls, reason = "the words! macro writes the derives")]
+impl Default for WhenTooLarge {
+    fn default() -> Self {
+        Self::Refuse
+    }
 }
 
 words! {

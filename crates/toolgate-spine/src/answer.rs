@@ -108,6 +108,15 @@ impl ToolAnswer {
         Self { json: json.into(), undo: self.undo }
     }
 
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.json
+    }
+
+    /// Another text for the same, with the same way back.
+    pub(crate) fn with_bytes(self, json: Bytes) -> Self {
+        Self { json, ..self }
+    }
+
     pub fn into_bytes(self) -> Bytes {
         self.json
     }

@@ -1,13 +1,15 @@
 //! What outlives a call: the ledger, and what people say about calls.
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use aws_lc_rs::rand;
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use toolgate_core::Caller;
+use toolgate_core::{Caller, Tool};
 use toolgate_store::{
     Scope, Store, StoreError,
     ledger::{Ledger, LedgerSettings},
@@ -69,16 +71,35 @@ pub(crate) fn scope_of(caller: &Caller) -> Scope {
     Scope::principal(caller.tenant.as_ref().map(|tenant| tenant.id.as_str()), &caller.principal())
 }
 
-/// Who acts, for people who look at it later. Switches of the tenant are not who it is.
-pub(crate) fn actor(caller: &Caller) -> Box<RawValue> {
+/// Who acts, for people who look at it later, and to decide the same again. Of a flow's list and a tenant's switches it has
+/// what is about this tool; that a flow has no list is said too.
+pub(crate) fn actor(caller: &Caller, tool: Option<&Tool>) -> Box<RawValue> {
+    #[derive(Serialize)]
+    struct Actor<'a> {
+        #[serde(flatten)]
+        who: &'a Caller,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        flow: Option<Within>,
+    }
+    #[derive(Serialize)]
+    struct Within {
+        id: String,
+        allowlist: Option<BTreeSet<String>>,
+    }
     let mut who = caller.clone();
-    if let Some(tenant) = &mut who.tenant {
-        tenant.overrides = Arc::default();
+    if let Some(tenant) = &mut who.tenant
+        && !tenant.overrides.is_empty()
+    {
+        let named = |name: &str| tenant.overrides.get_key_value(name).map(|(name, on)| (name.clone(), *on));
+        tenant.overrides = Arc::new(tool.and_then(|tool| tool.found_in(named)).into_iter().collect());
     }
-    if let Some(flow) = &mut who.flow {
-        flow.allowlist = None;
-    }
-    to_raw_value(&who).unwrap_or_default()
+    let flow = who.flow.take().map(|flow| Within {
+        id: flow.id,
+        allowlist: flow
+            .allowlist
+            .map(|names| tool.and_then(|tool| tool.found_in(|name| names.get(name).cloned())).into_iter().collect()),
+    });
+    to_raw_value(&Actor { who: &who, flow }).unwrap_or_default()
 }
 
 /// Unix milliseconds.

@@ -2,24 +2,43 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use toolgate_core::{Denial, Tool};
+use toolgate_core::{Caller, Denial, Tool};
 
-use crate::{House, Outcome, SourceFault, ToolAnswer};
+use crate::{House, Outcome, SourceFault, ToolAnswer, limits::Place};
+
+/// Seconds after which a tool that is busy may be free again.
+const SHORTLY: u64 = 1;
+
+/// A place among the calls that may run at once, held while one does.
+pub(crate) struct Slot {
+    _own: Option<Place>,
+    _shared: Option<OwnedSemaphorePermit>,
+}
 
 impl House {
     pub(crate) fn timeout(&self, tool: &Tool) -> Duration {
         Duration::from_millis(tool.facts.limits.timeout_ms.unwrap_or(self.defaults.timeout_ms))
     }
 
-    /// A place among the calls that may run at once; `None` where there is no limit.
-    pub(crate) fn slot(&self, tool: &Arc<Tool>) -> Result<Option<OwnedSemaphorePermit>, Box<Outcome>> {
+    pub(crate) fn result_bytes(&self, tool: &Tool) -> u64 {
+        tool.facts.limits.result_bytes.unwrap_or(self.defaults.result_bytes)
+    }
+
+    /// A place among the calls that may run at once.
+    pub(crate) fn slot(&self, tool: &Arc<Tool>, caller: &Caller) -> Result<Slot, Box<Outcome>> {
         let Some(guard) = self.guard(tool) else { return Err(Box::new(Outcome::Unknown)) };
-        let busy = |_| {
-            let message = format!("{} is busy. Try again shortly.", tool.called());
-            Box::new(self.refused(tool, "overloaded", message))
+        let busy = |message: String| Box::new(self.refused(tool, "overloaded", message, Some(SHORTLY)));
+        let own = match tool.facts.limits.caller_concurrency {
+            None => None,
+            Some(most) => Some(guard.under_way.enter(caller.principal(), most).ok_or_else(|| {
+                busy(format!("{} runs {most} calls of yours already. Try again shortly.", tool.called()))
+            })?),
         };
-        guard.concurrency.clone().map(Semaphore::try_acquire_owned).transpose().map_err(busy)
+        let shared = guard.concurrency.clone().map(Semaphore::try_acquire_owned).transpose();
+        let shared = shared.map_err(|_| busy(format!("{} is busy. Try again shortly.", tool.called())))?;
+        Ok(Slot { _own: own, _shared: shared })
     }
 
     /// `None` is a run that took too long.
@@ -29,16 +48,16 @@ impl House {
         result: Option<Result<ToolAnswer, SourceFault>>,
         timeout: Duration,
     ) -> Outcome {
-        let most = tool.facts.limits.result_bytes.unwrap_or(self.defaults.result_bytes);
+        let most = self.result_bytes(tool);
         let tool = Arc::clone(tool);
         match result {
             Some(Ok(answer)) if answer.len() as u64 > most => {
                 let message = format!("The result of {} '{}' is larger than {most} bytes.", tool.kind, tool.wire_name);
-                self.refused(&tool, "result_too_large", message)
+                self.refused(&tool, "result_too_large", message, None)
             }
             Some(Ok(answer)) => Outcome::Answered(answer.into_bytes()),
             Some(Err(SourceFault::Unavailable(message))) => Outcome::Unavailable { tool, message },
-            Some(Err(SourceFault::Conflict(message))) => self.refused(&tool, "conflict", message),
+            Some(Err(SourceFault::Conflict(message))) => self.refused(&tool, "conflict", message, None),
             Some(Err(SourceFault::Rejected { code, message, data })) => Outcome::Rejected { tool, code, message, data },
             Some(Err(SourceFault::InputRequired(input))) => Outcome::InputRequired { tool, input },
             Some(Err(SourceFault::NeedsApproval { denial, approval })) => {
@@ -46,14 +65,29 @@ impl House {
             }
             None => {
                 let message = format!("{} did not answer within {} ms.", tool.called(), timeout.as_millis());
-                self.refused(&tool, "timed_out", message)
+                self.refused(&tool, "timed_out", message, None)
             }
         }
     }
 
-    fn refused(&self, tool: &Arc<Tool>, code: &'static str, message: String) -> Outcome {
+    /// A limit's no, with how many seconds to wait where that helps.
+    pub(crate) fn refused(
+        &self,
+        tool: &Arc<Tool>,
+        code: &'static str,
+        message: String,
+        retry_after_seconds: Option<u64>,
+    ) -> Outcome {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Refused<'a> {
+            #[serde(flatten)]
+            denial: &'a Denial,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            retry_after_seconds: Option<u64>,
+        }
         let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
-        let answer = self.failure(tool, &denial, &denial.message);
+        let answer = self.failure(tool, &Refused { denial: &denial, retry_after_seconds }, &denial.message);
         Outcome::Refused { tool: Arc::clone(tool), code, message: denial.message, answer }
     }
 }

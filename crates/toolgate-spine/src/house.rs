@@ -15,7 +15,10 @@ use toolgate_core::{
     redact::{BadPointer, Redactor},
 };
 
-use crate::{ToolAnswer, ToolSource, bounds, limits::Limit};
+use crate::{
+    ToolAnswer, ToolSource, bounds,
+    limits::{Limit, UnderWay},
+};
 
 /// A gate and what stands behind it.
 pub struct House {
@@ -53,7 +56,9 @@ pub(crate) struct Guard {
     /// Of the definition as its source gave it.
     pub(crate) digest: [u8; 32],
     pub(crate) concurrency: Option<Arc<Semaphore>>,
+    pub(crate) under_way: Arc<UnderWay>,
     pub(crate) rate: Option<Limit>,
+    pub(crate) total_rate: Option<Limit>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -145,7 +150,9 @@ impl Guard {
             concurrency: limits
                 .concurrency
                 .map(|most| Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(usize::MAX >> 4)))),
+            under_way: Arc::default(),
             rate: limits.per_minute.map(Limit::per_minute),
+            total_rate: limits.total_per_minute.map(Limit::per_minute),
         })
     }
 

@@ -1,6 +1,10 @@
-//! Calls a minute for each caller of one tool: a bucket that fills steadily and holds a minute's worth.
+//! How often and how many at once. Calls a minute are a bucket that fills steadily and holds a minute's worth.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use quick_cache::sync::Cache;
 
@@ -33,6 +37,41 @@ impl Limit {
     }
 }
 
+/// Calls of each caller that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay(Mutex<HashMap<String, u32>>);
+
+/// A caller's place among them, given back when dropped.
+pub(crate) struct Place {
+    under_way: Arc<UnderWay>,
+    caller: String,
+}
+
+impl UnderWay {
+    /// `None` where the caller has as many as it may.
+    pub(crate) fn enter(self: &Arc<Self>, caller: String, most: u32) -> Option<Place> {
+        let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = callers.entry(caller.clone()).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Place { under_way: Arc::clone(self), caller })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut callers = self.under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = callers.get_mut(&self.caller) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                callers.remove(&self.caller);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +88,21 @@ mod tests {
         assert_eq!(limit.take("bob", start), Ok(()));
         assert_eq!(limit.take("alice", start + wait), Ok(()));
         assert!(limit.take("alice", start + wait).is_err());
+    }
+
+    #[test]
+    fn places_are_each_callers_own_and_come_back() {
+        let under_way = Arc::<UnderWay>::default();
+        let enter = |caller: &str| under_way.enter(caller.to_owned(), 2);
+        let (first, second) = (enter("alice"), enter("alice"));
+        assert!(first.is_some() && second.is_some() && enter("alice").is_none());
+        let bob = enter("bob");
+        assert!(bob.is_some());
+        drop(first);
+        let again = enter("alice");
+        assert!(again.is_some());
+        drop((second, bob, again));
+        assert!(under_way.0.lock().unwrap().is_empty(), "who has none under way is forgotten");
+        assert!(under_way.enter("alice".to_owned(), 0).is_none());
     }
 }

@@ -63,7 +63,7 @@ impl Noted {
                 tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str().into()),
                 flow: caller.flow.as_ref().map(|flow| flow.id.as_str().into()),
                 outcome: Word::Allowed,
-                actor: actor(caller).into(),
+                actor: actor(caller, tool.map(|tool| &**tool)).into(),
                 input: input.and_then(|input| RawValue::from_string(cut(input, INPUT)).ok()),
                 approval: None,
                 rule: None,

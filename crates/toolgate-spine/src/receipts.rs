@@ -12,7 +12,7 @@ use crate::{
     Books, House, Outcome, Spine, Undo,
     books::{actor, now},
     noting::noted,
-    planning::StepOf,
+    planning::PlanLink,
     spine::unrecorded,
 };
 
@@ -32,10 +32,11 @@ pub(crate) struct Done<'a> {
 }
 
 /// What is known of a call once it ran.
-pub(crate) struct After<'a> {
+pub(crate) struct After {
     pub(crate) undo: Undo,
     pub(crate) approval: Option<Approval>,
-    pub(crate) step: Option<&'a StepOf<'a>>,
+    /// The plan it is a step of.
+    pub(crate) plan: Option<PlanLink>,
 }
 
 impl Spine {
@@ -47,13 +48,13 @@ impl Spine {
         tool: &Arc<Tool>,
         (call, input): (&str, &str),
         outcome: Outcome,
-        After { undo, approval, step }: After<'_>,
+        After { undo, approval, plan: link }: After,
     ) -> Outcome {
         let Some(books) = self.books.as_ref().filter(|_| tool.facts.effect == Effect::Write) else { return outcome };
-        let plan = step.map(StepOf::plan);
+        let plan = link.as_ref().map(|link| link.plan.as_str());
         let approval = approval.as_ref();
         let done = Done { house, caller, tool, call, input, undo: &undo, approval, undoes: None, plan };
-        let linked = |receipt: &Receipt| step.into_iter().for_each(|step| step.left(receipt));
+        let linked = |receipt: &Receipt| link.iter().for_each(|link| link.left(receipt));
         match outcome {
             Outcome::Answered(result) if !is_error(&result) => match leave(books, &done, Some(&result)).await {
                 Ok(receipt) => {
@@ -62,8 +63,8 @@ impl Spine {
                 }
                 Err(fault) => unrecorded(true, &fault),
             },
-            // nobody knows whether it took effect
-            Outcome::Refused { code: "timed_out", .. } | Outcome::Unavailable { .. } => {
+            // nobody knows whether it took effect, or what it said
+            Outcome::Refused { code: "timed_out" | "result_too_large", .. } | Outcome::Unavailable { .. } => {
                 leave(books, &done, None).await.iter().for_each(linked);
                 outcome
             }
@@ -88,7 +89,7 @@ pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>
             call_id: done.call.to_owned(),
             at: now(),
             principal: done.caller.principal(),
-            actor: actor(done.caller).get().to_owned(),
+            actor: actor(done.caller, Some(done.tool)).get().to_owned(),
             tenant: done.caller.tenant.as_ref().map(|tenant| tenant.id.clone()),
             flow: done.caller.flow.as_ref().map(|flow| flow.id.clone()),
             plan: done.plan.map(str::to_owned),

@@ -16,6 +16,7 @@ use toolgate_store::Approval;
 use crate::{
     Books, Client, Guarded, House, Outcome, Resumed,
     approving::Yes,
+    guarded::Undoes,
     noting::{Noted, Ran},
     spine::{ran_as, unrecorded},
 };
@@ -120,7 +121,12 @@ impl Recorder {
             && ran_as(&guarded.decided.tool) == Ran::Write
         {
             let (tool, caller) = (&guarded.decided.tool, &guarded.decided.caller);
-            let noted = Noted::of(house, caller, call, (Some(tool), tool.name.as_str()), Some(&guarded.arguments));
+            let noted = |arguments| Noted::of(house, caller, call, (Some(tool), tool.name.as_str()), arguments);
+            let noted = match &guarded.undoes {
+                Some(Undoes::Natively(receipt)) => noted(None).undoing(receipt),
+                Some(Undoes::ByCalling(receipt)) => noted(Some(&guarded.arguments)).undoing(receipt),
+                None => noted(Some(&guarded.arguments)),
+            };
             let noted = noted.approved(approval.as_ref().map(|approval| approval.id.as_str().into()));
             if let Err(fault) = noted.intent(books).await {
                 if let Some(Yes::ToThisCall(taken)) = yes {

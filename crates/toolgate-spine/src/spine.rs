@@ -1,35 +1,42 @@
 //! The path itself, over whatever house stands at the moment.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Kind, Tool, tool::Effect};
 
 use crate::{
-    Books, Call, Decided, House, Outcome, Previewed, Recorded, Recorder, SourceFault, ToolAnswer, ToolSource, Undo,
-    Watch,
+    Books, Call, Decided, Guarded, House, Outcome, Previewed, Recorder, ToolSource, Watch,
+    approving::Yes,
     books::{call_id, now},
+    carried::Carried,
+    conclude::Slot,
     noting::{Ending, Noted, Ran},
     planning::{Planning, StepOf},
-    receipts::{After, with_meta},
+    receipts::with_meta,
+    results::Results,
 };
 
 /// Runs calls along the one path and holds the house they run in.
 pub struct Spine {
+    /// Itself, for calls that outlive whoever asked.
+    pub(crate) this: Weak<Self>,
     house: ArcSwap<House>,
     revisions: watch::Sender<u64>,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     /// Calls with an effect: they finish even if whoever asked has gone.
-    running: TaskTracker,
+    pub(crate) running: TaskTracker,
     /// `None` only where nothing is to outlive the process: embedded in tests.
     pub(crate) books: Option<Books>,
+    /// What was cut, whole.
+    pub(crate) results: Results,
     pub(crate) planning: Planning,
     /// False while sources that have just been started have not said yet what they offer.
     settled: watch::Sender<bool>,
@@ -51,12 +58,14 @@ impl Spine {
 
     fn with(house: House, books: Option<Books>) -> Arc<Self> {
         let (revisions, _) = watch::channel(house.gate.revision());
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
             house: ArcSwap::from_pointee(house),
             revisions,
             recorder: Recorder::default(),
             running: TaskTracker::new(),
             books,
+            results: Results::default(),
             planning: Planning::default(),
             settled: watch::Sender::new(true),
         })
@@ -156,36 +165,20 @@ impl Spine {
             }
         };
         let tool = admitted.tool;
-        let (noted, ran, outcome, after) = match admitted.then {
+        match admitted.then {
             Then::Preview(previewed) => {
                 let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
                 let shown = self.preview(&house, caller, &tool, &*admitted.source, &previewed);
                 let outcome = Box::pin(shown).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
-                return self.on_record(&house, noted, outcome, (Ran::No, true), started).await;
+                self.on_record(&house, noted, outcome, (Ran::No, true), started).await
             }
-            Then::Run(recorded) => {
-                let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(recorded.arguments()));
-                let noted = noted.approved(recorded.approval().map(|approval| approval.id.as_str().into()));
-                let approval = recorded.approval().cloned();
-                let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
-                let timeout = house.timeout(&tool);
-                let result = call.client.within(timeout, self.run(admitted.source, recorded)).await;
-                drop(admitted.slot);
-                let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
-                let outcome = house.conclude(&tool, result, timeout);
-                let undo = match (undo.unwrap_or_default(), &outcome, input) {
-                    (Undo::Unsaid, Outcome::Answered(output), Some(input)) => house.undo_of(&tool, &input, output),
-                    (undo, ..) => undo,
-                };
-                (noted, ran_as(&tool), outcome, After { undo, approval, step })
+            Then::Run(guarded, yes) => {
+                let Admitted { source, slot, .. } = admitted;
+                let (client, plan) = (call.client, step.map(StepOf::link));
+                self.carried(Carried { id, house, guarded: *guarded, yes, source, slot, client, plan, started }).await
             }
-        };
-        if matches!(outcome, Outcome::Answered(_)) {
-            self.recorder.answered(&tool, caller, started.elapsed());
         }
-        let outcome = self.with_receipt(&house, caller, &tool, (&id, noted.input()), outcome, after).await;
-        self.on_record(&house, noted, outcome, (ran, false), started).await
     }
 
     /// Puts the ending on record before anybody hears of it.
@@ -206,7 +199,7 @@ impl Spine {
         }
     }
 
-    /// Everything before the run: decide, guard, have it approved, record.
+    /// Everything before the record: decide, guard, have it approved.
     async fn admit(
         &self,
         house: &Arc<House>,
@@ -231,10 +224,9 @@ impl Spine {
         if guarded.decided.dry_run {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
         }
-        let slot = house.slot(&tool)?;
+        let slot = house.slot(&tool, caller)?;
         let yes = self.approved(&guarded, call, step).await?;
-        let then = Then::Run(self.recorder.record(self.books.as_ref(), house, guarded, yes, &about.call).await?);
-        Ok(Admitted { tool, source, slot, then })
+        Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), yes) })
     }
 
     /// Completes an argument of a prompt or of a template: who may not use it learns nothing from it either.
@@ -244,10 +236,15 @@ impl Spine {
         let mut about = About { call: call_id(now()), tool: None };
         let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
-            Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
-                let timeout = house.timeout(&tool);
-                let result = client.within(timeout, source.complete(recorded, params)).await;
-                house.conclude(&tool, result, timeout)
+            Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
+                match self.recorder.record(self.books(), &house, *guarded, yes, &about.call).await {
+                    Err(outcome) => *outcome,
+                    Ok(recorded) => {
+                        let timeout = house.timeout(&tool);
+                        let result = client.within(timeout, source.complete(recorded, params)).await;
+                        house.conclude(&tool, result, timeout)
+                    }
+                }
             }
             Ok(Admitted { then: Then::Preview(previewed), .. }) => {
                 Outcome::Answered(previewed.guarded.preview().into_bytes())
@@ -263,12 +260,17 @@ impl Spine {
         let mut about = About { call: call_id(now()), tool: None };
         let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
-            Ok(Admitted { tool, source, then: Then::Run(recorded), slot: _slot }) => {
-                let timeout = house.timeout(&tool);
-                match tokio::time::timeout(timeout, source.watch(recorded)).await {
-                    Ok(Ok(watch)) => return Ok(watch),
-                    Ok(Err(fault)) => house.conclude(&tool, Some(Err(fault)), timeout),
-                    Err(_) => house.conclude(&tool, None, timeout),
+            Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
+                match self.recorder.record(self.books(), &house, *guarded, yes, &about.call).await {
+                    Err(outcome) => *outcome,
+                    Ok(recorded) => {
+                        let timeout = house.timeout(&tool);
+                        match tokio::time::timeout(timeout, source.watch(recorded)).await {
+                            Ok(Ok(watch)) => return Ok(watch),
+                            Ok(Err(fault)) => house.conclude(&tool, Some(Err(fault)), timeout),
+                            Err(_) => house.conclude(&tool, None, timeout),
+                        }
+                    }
                 }
             }
             Ok(Admitted { tool, .. }) => Outcome::Unavailable { message: "a dry run watches nothing".to_owned(), tool },
@@ -308,17 +310,6 @@ impl Spine {
             Err(_) => house.conclude(tool, None, timeout),
         }
     }
-
-    /// A read stops when its caller goes; a call with an effect runs to its end on its own.
-    async fn run(&self, source: Arc<dyn ToolSource>, call: Recorded) -> Result<ToolAnswer, SourceFault> {
-        if call.tool().facts.effect == Effect::Read {
-            return source.run(call).await;
-        }
-        match self.running.spawn(async move { source.run(call).await }).await {
-            Ok(answer) => answer,
-            Err(_) => Err(SourceFault::unavailable("the tool failed")),
-        }
-    }
 }
 
 /// Why is the operator's to know, not a caller's.
@@ -336,7 +327,7 @@ pub(crate) fn unrecorded(ran: bool, fault: &dyn std::fmt::Display) -> Outcome {
 struct Admitted {
     tool: Arc<Tool>,
     source: Arc<dyn ToolSource>,
-    slot: Option<OwnedSemaphorePermit>,
+    slot: Option<Slot>,
     then: Then,
 }
 
@@ -354,6 +345,6 @@ pub(crate) fn ran_as(tool: &Tool) -> Ran {
 }
 
 enum Then {
-    Run(Recorded),
+    Run(Box<Guarded>, Option<Yes>),
     Preview(Previewed),
 }

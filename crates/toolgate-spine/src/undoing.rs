@@ -1,10 +1,13 @@
 //! Taking back: an undo is a call like any other, decided, recorded and receipted; its yes is the one its call had.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
-use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, UndoFault, UndoKind, UndoRecord, Undoing};
+use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, Scope, UndoFault, UndoKind, UndoRecord, Undoing};
 
 use crate::{
     Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer, Undo,
@@ -13,6 +16,9 @@ use crate::{
     noting::{Noted, Ran},
     receipts::{self, Done, leave},
 };
+
+/// How much longer than its tool's time an undo may take, with everything around it.
+const MARGIN: Duration = Duration::from_secs(60);
 
 /// Why nothing was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,8 +36,32 @@ pub enum UndoProblem {
 impl Spine {
     /// Takes back what a receipt stands for, and leaves a receipt of its own.
     pub async fn undo(&self, caller: &Arc<Caller>, receipt: &str, lang: Lang) -> Result<ToolAnswer, UndoProblem> {
+        self.undo_within(&scope_of(caller), caller, receipt, lang).await
+    }
+
+    /// The same for whoever runs this Toolgate: anybody's receipt, in the operator's own name.
+    pub async fn undo_as_operator(
+        &self,
+        operator: &Arc<Caller>,
+        receipt: &str,
+        lang: Lang,
+    ) -> Result<ToolAnswer, UndoProblem> {
+        self.undo_within(&Scope::Everything, operator, receipt, lang).await
+    }
+
+    async fn undo_within(
+        &self,
+        scope: &Scope,
+        caller: &Arc<Caller>,
+        receipt: &str,
+        lang: Lang,
+    ) -> Result<ToolAnswer, UndoProblem> {
         let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
-        let undoing = books.store.receipts().begin_undo(&scope_of(caller), receipt, now()).await;
+        let mut undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
+        if matches!(undoing, Err(UndoFault::Undoing { .. })) {
+            self.end_what_was_left(books, receipt).await;
+            undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
+        }
         let Undoing { receipt, record } = undoing.map_err(refused)?;
         let started = Instant::now();
         let house = self.house();
@@ -52,14 +82,43 @@ impl Spine {
         }
     }
 
+    /// An undo that has taken longer than it may was begun by a process that has ended: it may have taken effect or not, and
+    /// nobody will say any more.
+    async fn end_what_was_left(&self, books: &Books, receipt: &str) {
+        let receipts = books.store.receipts();
+        let ended = async {
+            let begun = receipts.undoing(now()).await?;
+            let Some(left) = begun.into_iter().find(|left| left.id == receipt) else { return Ok(()) };
+            let house = self.house();
+            let longest = house.gate.catalog().find(&left.tool).map(|tool| house.timeout(tool)).unwrap_or_default();
+            let before = now().saturating_sub(i64::try_from((longest + MARGIN).as_millis()).unwrap_or(i64::MAX));
+            if receipts.undoing(before).await?.iter().any(|old| old.id == receipt) {
+                receipts.undo_unknown(receipt).await?;
+            }
+            Ok::<_, UndoFault>(())
+        };
+        if let Err(fault) = ended.await {
+            tracing::warn!(receipt, %fault, "an undo that was left could not be ended");
+        }
+    }
+
     /// What a caller did in a flow and can take back, newest first.
     pub async fn receipts_of_flow(&self, caller: &Caller, flow: &str) -> Result<Vec<String>, UndoProblem> {
+        self.undoable(&scope_of(caller), flow).await
+    }
+
+    /// What anybody did in a flow and can be taken back, newest first.
+    pub async fn receipts_of_flow_as_operator(&self, flow: &str) -> Result<Vec<String>, UndoProblem> {
+        self.undoable(&Scope::Everything, flow).await
+    }
+
+    async fn undoable(&self, scope: &Scope, flow: &str) -> Result<Vec<String>, UndoProblem> {
         let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
         let filter =
             ReceiptFilter { flow: Some(flow.to_owned()), state: Some(ReceiptState::Done), ..ReceiptFilter::default() };
         let (mut found, mut paging) = (Vec::new(), Paging::default());
         loop {
-            let page = books.store.receipts().list(&scope_of(caller), &filter, &paging).await;
+            let page = books.store.receipts().list(scope, &filter, &paging).await;
             let page = page.map_err(|fault| UndoProblem::Refused(fault.to_string()))?;
             // an undo is not taken back with the rest: that would do it all again
             let own = page.items.into_iter().filter(|receipt| receipt.undoes.is_none());
@@ -93,20 +152,20 @@ impl Spine {
         let source = house.sources.get(&tool.source).cloned().ok_or_else(gone)?;
         let id = call_id(now());
         let guarded = match &way {
-            Way::Native { record, .. } => Guarded::undoing(decided, record.clone()),
+            Way::Native { record, .. } => Guarded::undoing(decided, &receipt.id, record.clone()),
             Way::Counterpart(call) => {
                 let guarded = decided.guard(Some(&call.arguments));
-                guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
+                guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?.undoes(&receipt.id)
             }
         };
         let noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments()).undoing(&receipt.id);
         // the yes its call had covers this; a call that needed none covers nothing
         let taken = match receipt.approval {
             Some(_) => None,
-            None => self
-                .approved(&guarded, &call, None)
-                .await
-                .map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?,
+            None => {
+                let sought = self.approved(&guarded, &call, None).await;
+                sought.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
+            }
         };
         let recorded = self.recorder().record(Some(books), house, guarded, taken, &id).await;
         let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::books::{ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand};
+pub use self::books::{
+    ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
+};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -127,9 +129,13 @@ pub enum Command {
     /// Records of every call: read them, check them.
     #[command(subcommand)]
     Ledger(LedgerCommand),
+    /// Decide every recorded call again under other rules, and say what would change. Exit code 1: something would.
+    Replay(Box<ReplayArgs>),
     /// What every write left behind.
     #[command(subcommand)]
     Receipts(ReceiptsCommand),
+    /// Take back what a receipt stands for, or all of a flow. Exit code 1: it was not, or not all of it.
+    Undo(Box<UndoArgs>),
     /// Turn a client's MCP servers into upstreams of toolgate.toml, secrets moved out.
     Import {
         /// The file of Claude Desktop, Claude Code, Cursor, VS Code or Windsurf.

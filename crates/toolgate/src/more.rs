@@ -105,6 +105,9 @@ fn refuse_what_does_nothing(config: &Config) -> Result<(), RaiseProblem> {
         if wanted.bind.is_some() {
             return Err(RaiseProblem::UnwantedBinding { place, name: name.clone() });
         }
+        if wanted.limits.as_ref().is_some_and(|limits| limits.result.as_deref() == Some("cut")) {
+            return Err(RaiseProblem::UnwantedCut { place, name: name.clone() });
+        }
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use toolgate_packs::{
     todo::TodoPack,
     vault::{DatabaseConfig, VaultConfig, VaultPack},
 };
-use toolgate_spine::{House, HouseProblem, LimitDefaults, SpineDoor, ToolOffer, ToolSource, check_tool};
+use toolgate_spine::{House, HouseProblem, LimitDefaults, ResultsSource, SpineDoor, ToolOffer, ToolSource, check_tool};
 use toolgate_store::{Location, Store};
 
 use crate::{
@@ -49,6 +49,8 @@ pub enum RaiseProblem {
     NothingOffers { place: &'static str, name: String },
     #[error("[{place}.\"{name}\"] has bind, which is for tools alone; take it out")]
     UnwantedBinding { place: &'static str, name: String },
+    #[error("[{place}.\"{name}\"] has limits.result = \"cut\", which is for tools alone; take it out")]
+    UnwantedCut { place: &'static str, name: String },
     #[error("the upstream '{name}' is named as a pack; give it another name")]
     UpstreamNamedAsPack { name: String },
     #[error("a tool of {source_name}: {fault}")]
@@ -95,6 +97,10 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
     }
     configure(config, &mut tools, &mut absent)?;
     tools.extend(more::registered(config, upstreams)?);
+    if ResultsSource::is_needed(tools.iter()) {
+        let own = |fault| RaiseProblem::BadName { source_name: "Toolgate itself".to_owned(), fault };
+        tools.push(ResultsSource::offered().map_err(own)?);
+    }
     let lang = config.lang.parse().map_err(|fault| RaiseProblem::BadLang(config.lang.clone(), fault))?;
     let mut declared = std::collections::BTreeMap::new();
     for (name, tool) in &config.tools {
@@ -125,6 +131,9 @@ pub fn house(
 ) -> Result<House, RaiseProblem> {
     let gate = gate(config, &upstreams.pinned(config, lock))?;
     let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
+    if ResultsSource::is_needed(gate.catalog().tools().map(|tool| &**tool)) {
+        sources.push(Arc::new(ResultsSource::new(Arc::clone(door))));
+    }
     for (name, pack) in &config.packs {
         sources.push(match name.as_str() {
             "todo" => Arc::new(TodoPack::new(store.clone())?),

@@ -38,10 +38,16 @@ mod files;
 mod front_door;
 #[path = "command/full_ledger.rs"]
 mod full_ledger;
+#[path = "command/gone.rs"]
+mod gone;
 #[path = "command/hidden.rs"]
 mod hidden;
 #[path = "command/import.rs"]
 mod import;
+#[path = "command/killed.rs"]
+mod killed;
+#[path = "command/large_results.rs"]
+mod large_results;
 #[path = "command/ledger.rs"]
 mod ledger;
 #[path = "command/ledger_verify.rs"]
@@ -54,6 +60,8 @@ mod list_changed;
 mod names;
 #[path = "command/output.rs"]
 mod output;
+#[path = "command/overload.rs"]
+mod overload;
 #[path = "command/pages.rs"]
 mod pages;
 #[path = "command/policy.rs"]
@@ -62,6 +70,8 @@ mod policy;
 mod receipts;
 #[path = "command/reload.rs"]
 mod reload;
+#[path = "command/replay.rs"]
+mod replay;
 #[path = "command/replicas.rs"]
 mod replicas;
 #[path = "command/routes.rs"]
@@ -70,6 +80,8 @@ mod routes;
 mod shutdown;
 #[path = "command/stdio.rs"]
 mod stdio;
+#[path = "command/undo.rs"]
+mod undo;
 #[path = "command/upstreams.rs"]
 mod upstreams;
 #[path = "command/webhooks.rs"]

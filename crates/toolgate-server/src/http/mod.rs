@@ -31,6 +31,8 @@ pub struct Site {
     pub metadata: Option<Bytes>,
     pub body_bytes: usize,
     pub connections: usize,
+    /// Messages that are being answered at the same time.
+    pub in_flight: Semaphore,
 }
 
 /// How long a client may take to send a request's head, or its body.

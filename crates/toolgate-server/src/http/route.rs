@@ -26,7 +26,7 @@ impl Site {
             headers.insert(header::VARY, HeaderValue::from_static("Origin"));
             headers.insert(
                 header::ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate"),
+                HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate, Retry-After"),
             );
         }
         answer
@@ -53,9 +53,16 @@ impl Site {
     }
 
     async fn post(&self, head: &Parts, body: Incoming) -> Answer {
+        // said before anything is read; the place itself is taken after, so that who sends slowly holds none
+        if self.in_flight.available_permits() == 0 {
+            return overloaded();
+        }
         let read = tokio::time::timeout(PATIENCE, Limited::new(body, self.body_bytes).collect()).await;
         match read {
-            Ok(Ok(body)) => self.wire.post(head, body.to_bytes()).await.into_response().map(OutBody::from),
+            Ok(Ok(body)) => match self.in_flight.try_acquire() {
+                Ok(_place) => self.wire.post(head, body.to_bytes()).await.into_response().map(OutBody::from),
+                Err(_) => overloaded(),
+            },
             Ok(Err(fault)) if fault.is::<http_body_util::LengthLimitError>() => refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!("the message is larger than {} bytes; send less at once", self.body_bytes),
@@ -126,9 +133,19 @@ fn turned_away(refused: Refused) -> Answer {
     refusal(StatusCode::FORBIDDEN, why)
 }
 
-/// A JSON-RPC error without an id: what went wrong happened before there was a message.
 fn refusal(status: StatusCode, message: &str) -> Answer {
-    let body = serde_json::json!({"jsonrpc": "2.0", "error": {"code": -32600, "message": message}}).to_string();
+    failure(status, -32600, message)
+}
+
+/// Too much at once.
+fn overloaded() -> Answer {
+    let message = "too many messages are being answered; try again in 1 s";
+    with_header(failure(StatusCode::SERVICE_UNAVAILABLE, -32603, message), header::RETRY_AFTER, "1")
+}
+
+/// A JSON-RPC error without an id: what went wrong happened before there was a message.
+fn failure(status: StatusCode, code: i32, message: &str) -> Answer {
+    let body = serde_json::json!({"jsonrpc": "2.0", "error": {"code": code, "message": message}}).to_string();
     with_header(text(status, body), header::CONTENT_TYPE, "application/json")
 }
 

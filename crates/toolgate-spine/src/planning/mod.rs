@@ -29,7 +29,10 @@ pub use self::{
     reason::Reason,
     show::PlanShown,
 };
-pub(crate) use self::{hold::Planning, step::StepOf};
+pub(crate) use self::{
+    hold::Planning,
+    step::{PlanLink, StepOf},
+};
 use crate::{Books, Spine, books::scope_of};
 
 /// Why nothing came of it.

@@ -86,7 +86,7 @@ impl Run<'_> {
     }
 
     async fn call(&self, plan: &Plan, (index, call): (u32, &PlannedCall), arguments: &RawValue) -> Ended {
-        let (calls, approval, receipt) = (self.calls, self.approval, OnceLock::new());
+        let (calls, approval, receipt) = (self.calls, self.approval, Arc::new(OnceLock::new()));
         let step = StepOf { caller: self.caller, plan, calls, approval, receipt };
         let house = self.spine.house();
         let made = Call::of(Kind::Tool, &call.tool, Some(arguments), self.lang);
@@ -94,6 +94,6 @@ impl Run<'_> {
         let later = self.calls.iter().flat_map(|call| &call.references);
         let asked = later.filter(|reference| u32::try_from(reference.from) == Ok(index));
         let paths = asked.map(|reference| reference.path.as_str());
-        Ended::of(&house, call, &outcome, step.receipt.into_inner(), paths)
+        Ended::of(&house, call, &outcome, step.receipt.get().cloned(), paths)
     }
 }

@@ -1,6 +1,6 @@
 //! One step: a call along the one path, on the plan's yes, and what its ending means for the plan.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use serde_json::{Value, value::RawValue};
@@ -19,23 +19,31 @@ pub(crate) struct StepOf<'a> {
     pub(super) plan: &'a Plan,
     pub(super) calls: &'a [PlannedCall],
     pub(super) approval: Option<&'a Approval>,
-    pub(super) receipt: OnceLock<String>,
+    pub(super) receipt: Arc<OnceLock<String>>,
+}
+
+/// Ties a receipt to the plan that its call is a step of, also when nobody waits for the call any more.
+pub(crate) struct PlanLink {
+    pub(crate) plan: String,
+    receipt: Arc<OnceLock<String>>,
+}
+
+impl PlanLink {
+    /// The receipt that the step left.
+    pub(crate) fn left(&self, receipt: &Receipt) {
+        let _ = self.receipt.set(receipt.id.clone());
+    }
 }
 
 impl StepOf<'_> {
-    pub(crate) fn plan(&self) -> &str {
-        &self.plan.id
+    pub(crate) fn link(&self) -> PlanLink {
+        PlanLink { plan: self.plan.id.clone(), receipt: Arc::clone(&self.receipt) }
     }
 
     /// The plan's yes, if it is still to what stands here.
     pub(crate) fn yes(&self, house: &House) -> Option<&Approval> {
         let binding = binding(house, self.caller, self.plan, self.calls)?;
         self.approval.filter(|approval| approval.binding == binding)
-    }
-
-    /// The receipt that the step left.
-    pub(crate) fn left(&self, receipt: &Receipt) {
-        let _ = self.receipt.set(receipt.id.clone());
     }
 }
 

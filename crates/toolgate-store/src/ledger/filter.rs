@@ -20,13 +20,15 @@ pub struct Filter {
     pub call: Option<String>,
 }
 
-/// `$1` to `$7`: the conditions beside the call. A cast, since PostgreSQL must know a type even for NULL.
+/// `$1` to `$7`: the conditions beside the call, over records called `r`. A cast, since PostgreSQL must know a type even for
+/// NULL. No record says that its call is unknown: that it has an intent and no outcome does.
 macro_rules! conditions {
     () => {
         "time >= $1 AND time < $2
         AND (CAST($3 AS TEXT) IS NULL OR tool = $3) AND (CAST($4 AS TEXT) IS NULL OR principal = $4)
-        AND (CAST($5 AS TEXT) IS NULL OR outcome = $5) AND (CAST($6 AS TEXT) IS NULL OR flow = $6)
-        AND (CAST($7 AS TEXT) IS NULL OR tenant = $7)"
+        AND (CAST($5 AS TEXT) IS NULL OR outcome = $5 OR ($5 = 'unknown' AND kind = 'intent' AND NOT EXISTS
+            (SELECT 1 FROM ledger o WHERE o.call = r.call AND o.kind = 'outcome')))
+        AND (CAST($6 AS TEXT) IS NULL OR flow = $6) AND (CAST($7 AS TEXT) IS NULL OR tenant = $7)"
     };
 }
 
@@ -34,30 +36,35 @@ macro_rules! conditions {
 const PAGE: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM ledger WHERE ",
+    " FROM ledger r WHERE ",
     conditions!(),
     " AND NOT (time = $1 AND position <= $8) ORDER BY time, position LIMIT $9"
 );
 const PAGE_OF_CALL: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM ledger WHERE call = $10 AND ",
+    " FROM ledger r WHERE call = $10 AND ",
     conditions!(),
     " AND NOT (time = $1 AND position <= $8) ORDER BY time, position LIMIT $9"
 );
-const LATEST: &str =
-    concat!("SELECT ", columns!(), " FROM ledger WHERE ", conditions!(), " ORDER BY time DESC, position DESC LIMIT $8");
+const LATEST: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM ledger r WHERE ",
+    conditions!(),
+    " ORDER BY time DESC, position DESC LIMIT $8"
+);
 const LATEST_OF_CALL: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM ledger WHERE call = $9 AND ",
+    " FROM ledger r WHERE call = $9 AND ",
     conditions!(),
     " ORDER BY time DESC, position DESC LIMIT $8"
 );
 const TAIL: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM ledger_settled WHERE ",
+    " FROM ledger_settled r WHERE ",
     conditions!(),
     " AND position > $8 AND (CAST($10 AS TEXT) IS NULL OR call = $10) ORDER BY position LIMIT $9"
 );

@@ -161,6 +161,36 @@ pub struct FilterArgs {
     pub call: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The operator's rules to decide by: a folder of .cedar files, or a file. Without it, those of the configuration.
+    #[arg(long, value_name = "DIR")]
+    pub rulebook: Option<PathBuf>,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The receipt of what is to be taken back.
+    #[arg(required_unless_present = "flow", conflicts_with = "flow")]
+    pub receipt: Option<String>,
+    /// Take back everything that was done in this flow, newest first, up to the first that can't be.
+    #[arg(long, value_name = "ID")]
+    pub flow: Option<String>,
+    /// Who does so; without it, the user of the operating system.
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub output: Output,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ReceiptsCommand {
     /// List receipts, newest first.

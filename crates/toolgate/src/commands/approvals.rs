@@ -87,7 +87,7 @@ async fn say(place: &Place, id: &str, by: String, say: Say, output: Output) -> C
 }
 
 /// The command line is the operator's; the name says which of them.
-fn operator(by: Option<String>) -> Result<String, Misuse> {
+pub fn operator(by: Option<String>) -> Result<String, Misuse> {
     let name = match by {
         Some(name) if name.trim().is_empty() || name.chars().any(char::is_control) => {
             return Err("--by needs a name, without control characters".into());

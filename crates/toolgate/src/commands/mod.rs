@@ -17,9 +17,11 @@ mod policy_test;
 mod put_file;
 mod receipts;
 mod reload;
+mod replay;
 mod serve;
 mod task;
 mod token;
+mod undo;
 mod upstream;
 mod visible;
 mod when;
@@ -55,6 +57,8 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Task(command) => task::run(command).await,
         Command::Approvals(command) => approvals::run(command).await,
         Command::Ledger(command) => ledger::run(command).await,
+        Command::Undo(asked) => undo::run(*asked).await,
+        Command::Replay(asked) => replay::run(*asked).await,
         Command::Receipts(command) => receipts::run(command).await,
         Command::Import { file, write, prefix, force, place, output } => {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)

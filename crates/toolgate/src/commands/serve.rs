@@ -2,7 +2,10 @@
 
 use std::{net::ToSocketAddrs, sync::Arc, time::Duration};
 
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+};
 use toolgate_mcp::{Challenge, Identify, Limits, Wire, WireConfig};
 use toolgate_server::{
     http::{FrontDoor, Site},
@@ -61,6 +64,7 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
         front: FrontDoor::new(hosts, server.origins.clone()),
         body_bytes: ground.config.limits.body_bytes,
         connections: server.connections,
+        in_flight: Semaphore::new(server.max_in_flight.min(Semaphore::MAX_PERMITS)),
     };
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
@@ -201,7 +205,7 @@ fn wire_config(
     Ok(wire)
 }
 
-fn book_settings(config: &Config) -> Result<BookSettings, Misuse> {
+pub fn book_settings(config: &Config) -> Result<BookSettings, Misuse> {
     Ok(BookSettings {
         approval_ttl: duration(&config.approvals.ttl).map_err(|fault| format!("[approvals] ttl: {fault}"))?,
         ask_clients_of: config.approvals.ask_clients_of.clone(),

@@ -116,6 +116,8 @@ pub struct Server {
     pub origins: Vec<String>,
     /// Connections at the same time.
     pub connections: usize,
+    /// Messages answered at the same time; beyond them clients are told to try again. Streams do not count once they are open.
+    pub max_in_flight: usize,
     /// Tools on one page of a list.
     pub page_size: usize,
     /// Kinds of callers whose list is kept ready.
@@ -134,6 +136,7 @@ impl Default for Server {
             hosts: Vec::new(),
             origins: Vec::new(),
             connections: 10_000,
+            max_in_flight: 4096,
             page_size: 1000,
             kept_views: 1000,
             instructions: None,

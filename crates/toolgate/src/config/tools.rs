@@ -12,7 +12,7 @@ use toolgate_core::{
     caller::BadFact,
     redact::Pointer,
     rulebook::DeclaredType,
-    tool::{Counterpart, Example, Limits, Undoing},
+    tool::{Counterpart, Example, Limits, Undoing, WhenTooLarge},
 };
 
 /// Every key overrides one fact of the tool; an absent one leaves it.
@@ -110,10 +110,33 @@ pub struct ToolLimits {
     pub timeout_ms: Option<u64>,
     pub argument_bytes: Option<u64>,
     pub result_bytes: Option<u64>,
+    /// What becomes of a larger result: "refuse", or "cut": its beginning, with a link to the whole.
+    pub result: Option<String>,
     /// Calls at the same time, over all callers.
     pub concurrency: Option<u32>,
+    /// Calls at the same time, for each caller.
+    pub caller_concurrency: Option<u32>,
     /// Calls a minute, for each caller.
     pub per_minute: Option<u32>,
+    /// Calls a minute, over all callers.
+    pub total_per_minute: Option<u32>,
+}
+
+impl ToolLimits {
+    fn facts(&self) -> Result<Limits, BadFact> {
+        let mut result = WhenTooLarge::default();
+        put(&self.result, &mut result)?;
+        Ok(Limits {
+            timeout_ms: self.timeout_ms,
+            argument_bytes: self.argument_bytes,
+            result_bytes: self.result_bytes,
+            result,
+            concurrency: self.concurrency,
+            caller_concurrency: self.caller_concurrency,
+            per_minute: self.per_minute,
+            total_per_minute: self.total_per_minute,
+        })
+    }
 }
 
 impl ToolConfig {
@@ -151,10 +174,8 @@ impl ToolConfig {
         if self.group.is_some() {
             facts.group.clone_from(&self.group);
         }
-        if let Some(ToolLimits { timeout_ms, argument_bytes, result_bytes, concurrency, per_minute }) =
-            self.limits.clone()
-        {
-            facts.limits = Limits { timeout_ms, argument_bytes, result_bytes, concurrency, per_minute };
+        if let Some(limits) = &self.limits {
+            facts.limits = limits.facts()?;
         }
         if let Some(undo) = &self.undo {
             facts.undo = Some(undo.read()?);

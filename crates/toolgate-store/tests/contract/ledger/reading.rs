@@ -160,6 +160,14 @@ on_both! {
         }
         assert_eq!(calls(&ledger.unfinished(None).await.unwrap()), ["lost", "later"]);
         assert_eq!(calls(&ledger.unfinished(Some(15)).await.unwrap()), ["later"]);
+        // For filters these are the unknown ones, though their records say that they were allowed.
+        let unknown = Filter { outcome: Some(Outcome::Unknown), ..Filter::default() };
+        assert_eq!(calls(&ledger.page(&unknown, None, 10).await.unwrap()), ["lost", "later"]);
+        assert_eq!(calls(&ledger.latest(&unknown, 1).await.unwrap()), ["later"]);
+        settled(&ledger, 7).await;
+        assert_eq!(calls(&ledger.tail(&unknown, i64::MIN, 10).await.unwrap()), ["lost", "later"]);
+        let done = Filter { call: Some("done".into()), ..unknown.clone() };
+        assert!(ledger.page(&done, None, 10).await.unwrap().is_empty());
         // Another process finishes it; the outcome is looked for wherever it is.
         ledger.close().await;
         store.close().await;

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What is said where no process ever opened a ledger.
-const NO_LEDGER: &str = "there is no ledger here: nothing was ever recorded, or it was removed";
+pub(super) const NO_LEDGER: &str = "there is no ledger here: nothing was ever recorded, or it was removed";
 
 pub async fn run(command: LedgerCommand) -> CommandResult {
     books::ended(match command {
@@ -40,19 +40,19 @@ pub async fn run(command: LedgerCommand) -> CommandResult {
 }
 
 /// A ledger that is read, if there is one, and the store it belongs to.
-struct Open {
+pub(super) struct Open {
     store: Store,
-    ledger: Option<LedgerReader>,
+    pub(super) ledger: Option<LedgerReader>,
 }
 
 impl Open {
-    async fn at(place: &Place) -> Result<Self, Misuse> {
+    pub(super) async fn at(place: &Place) -> Result<Self, Misuse> {
         let store = books::store(place).await?;
         let ledger = store.ledger_reader().await?;
         Ok(Self { store, ledger })
     }
 
-    async fn close(self) {
+    pub(super) async fn close(self) {
         if let Some(ledger) = self.ledger {
             ledger.close().await;
         }
@@ -61,7 +61,7 @@ impl Open {
 }
 
 impl FilterArgs {
-    fn filter(self) -> Result<Filter, Misuse> {
+    pub(super) fn filter(self) -> Result<Filter, Misuse> {
         let now = ground::now();
         let time = |option: &str, text: Option<String>| text.map(|text| when::at(option, &text, now)).transpose();
         Ok(Filter {

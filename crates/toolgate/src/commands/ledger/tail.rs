@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use serde_json::Value;
-use toolgate_store::ledger::{Filter, LedgerReader, Record};
+use toolgate_store::ledger::{Filter, LedgerReader, Outcome, Record};
 
 use super::{NO_LEDGER, Open};
 use crate::{
@@ -23,7 +23,11 @@ pub async fn run(place: &Place, filter: Filter, limit: u32, follow: bool, output
     let mut open = Open::at(place).await?;
     if !follow {
         match &open.ledger {
-            Some(ledger) => drop(tell(&ledger.latest(&filter, limit).await?, output)?),
+            Some(ledger) => {
+                let newest = ledger.latest(&filter, limit).await?;
+                let open = open_calls(ledger, &newest).await?;
+                tell(&newest, &open, output)?;
+            }
             None => eprintln!("toolgate: {NO_LEDGER}"),
         }
         open.close().await;
@@ -41,7 +45,8 @@ pub async fn run(place: &Place, filter: Filter, limit: u32, follow: bool, output
 async fn followed(open: &mut Open, filter: &Filter, limit: u32, output: Output) -> Result<(), Misuse> {
     let ledger = opened(open).await?;
     let newest = ledger.latest(filter, limit).await?;
-    if !tell(&newest, output)? {
+    let open = open_calls(&ledger, &newest).await?;
+    if !tell(&newest, &open, output)? {
         return Ok(());
     }
     // From the first of those on: another replica may still bring a record that stands between them. Where there is
@@ -56,7 +61,8 @@ async fn followed(open: &mut Open, filter: &Filter, limit: u32, output: Output) 
         };
         after = last.position;
         new.retain(|record| !told.remove(&record.position));
-        if !tell(&new, output)? {
+        // what has just begun has no outcome yet, and says nothing by that
+        if !tell(&new, &HashSet::new(), output)? {
             return Ok(());
         }
     }
@@ -73,13 +79,25 @@ async fn opened(open: &mut Open) -> Result<LedgerReader, Misuse> {
     }
 }
 
+/// Calls among these that have an intent and no outcome: nobody knows what came of them.
+async fn open_calls(ledger: &LedgerReader, records: &[Record]) -> Result<HashSet<String>, Misuse> {
+    let Some(since) = records.iter().filter(|record| record.kind == "intent").map(|record| record.time).min() else {
+        return Ok(HashSet::new());
+    };
+    Ok(ledger.unfinished(Some(since)).await?.into_iter().map(|record| record.call).collect())
+}
+
 /// False once nobody reads any more.
-fn tell(records: &[Record], output: Output) -> Result<bool, Misuse> {
-    let lines = records.iter().map(|record| if output.json { record.to_line() } else { words(record) });
+fn tell(records: &[Record], open: &HashSet<String>, output: Output) -> Result<bool, Misuse> {
+    let word = |record: &Record| match record.kind == "intent" && open.contains(&record.call) {
+        true => Outcome::Unknown.to_string(),
+        false => record.outcome.clone(),
+    };
+    let lines = records.iter().map(|record| if output.json { record.to_line() } else { words(record, &word(record)) });
     put(&lines.map(|line| line + "\n").collect::<String>())
 }
 
-fn words(record: &Record) -> String {
+fn words(record: &Record, outcome: &str) -> String {
     let time = when::show(record.time);
     if record.kind == "genesis" {
         return format!("{time}  writer {} begins", line(&record.writer));
@@ -87,7 +105,7 @@ fn words(record: &Record) -> String {
     let whole = json(&record.text);
     let mut text = format!(
         "{time}  {:<14}  {:<8}  {}  by {}",
-        line(&record.outcome),
+        line(outcome),
         line(&record.kind),
         line(&record.tool),
         line(&record.principal)

@@ -107,6 +107,13 @@ impl Served {
         assert!(asked.success());
     }
 
+    /// Ends it and all it started, without asking. It must lead a process group of its own.
+    pub fn kill_group(mut self) {
+        let killed = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.child.id())]).status().unwrap();
+        assert!(killed.success());
+        self.child.wait().unwrap();
+    }
+
     pub fn ended(mut self) -> Ran {
         let status = until("the server ends", || self.child.try_wait().unwrap());
         Ran { code: status.code(), out: self.out.whole(), err: self.err.whole() }

@@ -1,0 +1,85 @@
+//! From the record to the answer in one piece: whoever asked may go meanwhile, what was begun is ended and put on record.
+
+use std::{sync::Arc, time::Instant};
+
+use toolgate_core::tool::Effect;
+
+use crate::{
+    Client, Guarded, House, Outcome, Recorded, SourceFault, Spine, ToolAnswer, ToolSource, Undo,
+    approving::Yes,
+    conclude::Slot,
+    noting::{Noted, Ran},
+    planning::PlanLink,
+    receipts::After,
+    spine::{ran_as, unrecorded},
+};
+
+/// A call that nothing stands in the way of any more.
+pub(crate) struct Carried {
+    pub(crate) id: Arc<str>,
+    pub(crate) house: Arc<House>,
+    pub(crate) guarded: Guarded,
+    /// The yes it was given, where it needed one.
+    pub(crate) yes: Option<Yes>,
+    pub(crate) source: Arc<dyn ToolSource>,
+    pub(crate) slot: Option<Slot>,
+    pub(crate) client: Client,
+    /// The plan it is a step of.
+    pub(crate) plan: Option<PlanLink>,
+    pub(crate) started: Instant,
+}
+
+impl Spine {
+    /// A read stops when its caller goes. A call with an effect goes on by itself, from its intent to its outcome.
+    pub(crate) async fn carried(&self, call: Carried) -> Outcome {
+        let spine = match (ran_as(&call.guarded.decided.tool), self.this.upgrade()) {
+            (Ran::Write, Some(spine)) => spine,
+            _ => return self.carry(call).await,
+        };
+        match self.running.spawn(async move { spine.carry(call).await }).await {
+            Ok(outcome) => outcome,
+            Err(fault) => unrecorded(true, &fault),
+        }
+    }
+
+    async fn carry(&self, call: Carried) -> Outcome {
+        let Carried { id, house, guarded, yes, source, slot, client, plan, started } = call;
+        let (tool, caller) = (Arc::clone(&guarded.decided.tool), Arc::clone(&guarded.decided.caller));
+        let named = (Some(&tool), tool.name.as_str());
+        let noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments));
+        let recorded = match self.recorder.record(self.books(), &house, guarded, yes, &id).await {
+            Ok(recorded) => recorded,
+            Err(outcome) => return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await,
+        };
+        let noted = noted.approved(recorded.approval().map(|approval| approval.id.as_str().into()));
+        let approval = recorded.approval().cloned();
+        let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
+        let timeout = house.timeout(&tool);
+        let result = client.within(timeout, self.run(source, recorded)).await;
+        drop(slot);
+        let result = result.map(|result| result.map(|answer| self.fitted(&house, &tool, &caller, answer)));
+        let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
+        let outcome = house.conclude(&tool, result, timeout);
+        if matches!(outcome, Outcome::Answered(_)) {
+            self.recorder.answered(&tool, &caller, started.elapsed());
+        }
+        let undo = match (undo.unwrap_or_default(), &outcome, input) {
+            (Undo::Unsaid, Outcome::Answered(output), Some(input)) => house.undo_of(&tool, &input, output),
+            (undo, ..) => undo,
+        };
+        let after = After { undo, approval, plan };
+        let outcome = self.with_receipt(&house, &caller, &tool, (&id, noted.input()), outcome, after).await;
+        self.on_record(&house, noted, outcome, (ran_as(&tool), false), started).await
+    }
+
+    /// What takes longer than its time is not cut off where it has an effect: it may be half done.
+    async fn run(&self, source: Arc<dyn ToolSource>, call: Recorded) -> Result<ToolAnswer, SourceFault> {
+        if call.tool().facts.effect == Effect::Read {
+            return source.run(call).await;
+        }
+        match self.running.spawn(async move { source.run(call).await }).await {
+            Ok(answer) => answer,
+            Err(_) => Err(SourceFault::unavailable("the tool failed")),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A decision that was made, as the ledger has it: who asked for what, and how the rules decided.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolgate_core::Caller;
+use toolgate_store::ledger::Record;
+
+/// What the rules say to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Word {
+    Allowed,
+    NeedsApproval,
+    Denied,
+    /// Answered as for an unknown tool.
+    Hidden,
+}
+
+impl Word {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::NeedsApproval => "needs_approval",
+            Self::Denied => "denied",
+            Self::Hidden => "hidden",
+        }
+    }
+}
+
+/// One recorded decision. Where the record leaves something open, it has each way it can have been.
+#[derive(Debug)]
+pub struct Past {
+    pub callers: Vec<Caller>,
+    pub dry_runs: &'static [bool],
+    pub word: Word,
+    pub rule: Option<String>,
+    pub arguments: Arguments,
+}
+
+#[derive(Debug)]
+pub enum Arguments {
+    Whole(Option<Box<RawValue>>),
+    /// Something was taken out or cut off.
+    Redacted,
+    /// The call took an earlier one back.
+    Undo,
+    /// They did not fit, so that no rule over arguments was asked.
+    Unfit,
+}
+
+#[derive(Deserialize)]
+struct Parts {
+    actor: Box<RawValue>,
+    #[serde(default)]
+    input: Option<Box<RawValue>>,
+    #[serde(default)]
+    approval: Option<String>,
+    #[serde(default)]
+    rule: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+}
+
+/// `None` for records that decide nothing: a beginning, and the end of a call whose intent has the decision.
+pub fn read(record: &Record) -> Option<Result<Past, &'static str>> {
+    let decides = matches!(record.kind.as_str(), "intent" | "read" | "decision");
+    decides.then(|| parse(record).ok_or("the record can't be read"))
+}
+
+fn parse(record: &Record) -> Option<Past> {
+    let parts: Parts = serde_json::from_str(&record.text).ok()?;
+    let code = parts.code.as_deref().unwrap_or_default();
+    let word = match (record.outcome.as_str(), code) {
+        ("denied", _) | ("refused", "unbound_argument") => Word::Denied,
+        ("refused", "unknown_tool") => Word::Hidden,
+        ("needs_approval", _) => Word::NeedsApproval,
+        _ if parts.approval.is_some() => Word::NeedsApproval,
+        _ => Word::Allowed,
+    };
+    Some(Past {
+        callers: callers(&parts.actor)?,
+        dry_runs: match (record.kind.as_str(), record.outcome.as_str()) {
+            ("decision", "previewed") => &[true],
+            ("decision", "denied" | "refused" | "failed") => &[false, true],
+            _ => &[false],
+        },
+        word,
+        rule: parts.rule,
+        arguments: match code {
+            "invalid_arguments" | "argument_too_large" | "schema_unusable" => Arguments::Unfit,
+            _ => arguments(parts.input),
+        },
+    })
+}
+
+fn arguments(input: Option<Box<RawValue>>) -> Arguments {
+    let text = input.as_deref().map_or("", RawValue::get);
+    if text.starts_with("{\"undo\":\"rcpt_") {
+        Arguments::Undo
+    } else if text.contains("[redacted") || text.starts_with("{\"cut\":true,") {
+        Arguments::Redacted
+    } else {
+        Arguments::Whole(input)
+    }
+}
+
+/// A flow without a word on its limit may have had one that let the tool in, or one that did not.
+fn callers(actor: &RawValue) -> Option<Vec<Caller>> {
+    #[derive(Deserialize)]
+    struct Actor {
+        #[serde(default)]
+        flow: Option<serde_json::Map<String, serde_json::Value>>,
+    }
+    let caller: Caller = serde_json::from_str(actor.get()).ok()?;
+    let recorded: Actor = serde_json::from_str(actor.get()).ok()?;
+    if recorded.flow.is_none_or(|flow| flow.contains_key("allowlist")) {
+        return Some(vec![caller]);
+    }
+    let mut kept_out = caller.clone();
+    if let Some(flow) = &mut kept_out.flow {
+        flow.allowlist = Some(std::collections::BTreeSet::new());
+    }
+    Some(vec![caller, kept_out])
+}

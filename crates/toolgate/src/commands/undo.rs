@@ -1,0 +1,104 @@
+//! `undo`: takes back what was done, in the operator's name. It is a call like any other: the gate decides it, the ledger has it,
+//! and it leaves a receipt. A server may run on the same store meanwhile: each receipt is taken back by one of them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgate_core::{Caller, caller::UserId};
+use toolgate_spine::{Books, Spine, SpineDoor, UndoProblem};
+use toolgate_store::{Scope, Store};
+
+use super::{
+    approvals,
+    books::{self, line},
+    print, serve,
+};
+use crate::{CommandResult, Ending, Misuse, cli::UndoArgs, ground::Ground, raise, upstreams::Upstreams};
+
+pub async fn run(asked: UndoArgs) -> CommandResult {
+    let by = approvals::operator(asked.by.clone())?;
+    let operator = Caller { user: Some(UserId::own(&by)?), operator: true, ..Caller::default() };
+    let ground = Ground::of(&asked.place)?;
+    ground.gate()?;
+    let store = books::store(&asked.place).await?;
+    let ended = books::ended(taken_back(&ground, &store, &asked, &Arc::new(operator)).await);
+    store.close().await;
+    ended
+}
+
+async fn taken_back(ground: &Ground, store: &Store, asked: &UndoArgs, operator: &Arc<Caller>) -> CommandResult {
+    let mut upstreams = Upstreams::default();
+    if needs_upstreams(ground, store, asked).await? {
+        upstreams.follow(&ground.config).await?;
+    }
+    let spine = spine(ground, store, &upstreams).await?;
+    let report = undone(&spine, asked, operator).await;
+    spine.drain().await;
+    upstreams.stop().await;
+    print(asked.output, &report.to_json(), &report.to_text())?;
+    Ok(if report.failed.is_none() { Ending::Good } else { Ending::No })
+}
+
+/// Servers are started only for what they did themselves.
+async fn needs_upstreams(ground: &Ground, store: &Store, asked: &UndoArgs) -> Result<bool, Misuse> {
+    let Some(receipt) = &asked.receipt else { return Ok(!ground.config.upstreams.is_empty()) };
+    let found = store.receipts().get(&Scope::Everything, receipt).await?;
+    Ok(found.is_some_and(|receipt| !ground.config.packs.contains_key(receipt.source.as_str())))
+}
+
+async fn spine(ground: &Ground, store: &Store, upstreams: &Upstreams) -> Result<Arc<Spine>, Misuse> {
+    let door = Arc::<SpineDoor>::default();
+    let house = raise::house(&ground.config, store, &ground.lock_file().read()?, upstreams, &door)?;
+    let books = Books::open(store.clone(), serve::book_settings(&ground.config)?).await?;
+    let spine = Spine::with_books(house, books);
+    door.open(&spine);
+    Ok(spine)
+}
+
+struct Report {
+    undone: Vec<String>,
+    /// The receipt that could not be taken back, if it came to one, and why.
+    failed: Option<(Option<String>, UndoProblem)>,
+}
+
+async fn undone(spine: &Spine, asked: &UndoArgs, operator: &Arc<Caller>) -> Report {
+    let mut report = Report { undone: Vec::new(), failed: None };
+    let receipts = match (&asked.receipt, &asked.flow) {
+        (Some(receipt), _) => Ok(vec![receipt.clone()]),
+        (None, flow) => spine.receipts_of_flow_as_operator(flow.as_deref().unwrap_or_default()).await,
+    };
+    let nothing = || UndoProblem::Refused("nothing of this flow can be taken back".to_owned());
+    let receipts = receipts.and_then(|found| if found.is_empty() { Err(nothing()) } else { Ok(found) });
+    let receipts = receipts.unwrap_or_else(|problem| {
+        report.failed = Some((None, problem));
+        Vec::new()
+    });
+    for receipt in receipts {
+        match spine.undo_as_operator(operator, &receipt, spine.gate().lang()).await {
+            Ok(_) => report.undone.push(receipt),
+            // what came before it may build on it, so that the rest stays
+            Err(problem) => {
+                report.failed = Some((Some(receipt), problem));
+                break;
+            }
+        }
+    }
+    report
+}
+
+impl Report {
+    fn to_json(&self) -> Value {
+        let failed = self.failed.iter().map(|(receipt, why)| json!({"receipt": receipt, "reason": why.to_string()}));
+        json!({"undone": self.undone, "failed": failed.collect::<Vec<_>>()})
+    }
+
+    fn to_text(&self) -> String {
+        let mut text: String = self.undone.iter().map(|receipt| format!("{receipt} is taken back.\n")).collect();
+        if let Some((receipt, why)) = &self.failed {
+            let receipt = receipt.as_ref().map(|receipt| format!("{receipt}: ")).unwrap_or_default();
+            text.push_str(&line(format!("{receipt}{why}")));
+            text.push('\n');
+        }
+        text
+    }
+}
