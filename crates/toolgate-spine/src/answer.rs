@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 /// A result, already JSON.
 #[derive(Debug, Clone)]
@@ -128,4 +128,10 @@ impl ToolAnswer {
     pub fn is_empty(&self) -> bool {
         self.json.is_empty()
     }
+}
+
+/// The first text of a result.
+pub(crate) fn said(result: &[u8]) -> Option<String> {
+    let result: Value = serde_json::from_slice(result).ok()?;
+    result.pointer("/content/0/text")?.as_str().map(str::to_owned)
 }

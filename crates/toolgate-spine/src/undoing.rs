@@ -11,6 +11,7 @@ use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, Scope, UndoFa
 
 use crate::{
     Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer, Undo,
+    answer::said,
     books::{call_id, now, scope_of},
     counterpart::CounterCall,
     noting::{Noted, Ran},
@@ -19,6 +20,9 @@ use crate::{
 
 /// How much longer than its tool's time an undo may take, with everything around it.
 const MARGIN: Duration = Duration::from_secs(60);
+
+/// How much of a tool's words is repeated.
+const SAID: usize = 300;
 
 /// Why nothing was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -179,7 +183,9 @@ impl Spine {
         let result = Client::default().within(timeout, run).await;
         let (answer, problem) = match result {
             Some(Ok(answer)) if way.failed(&answer) => {
-                (None, Some(UndoProblem::Conflict(format!("tool '{}' said: {}", tool.wire_name, said(&answer)))))
+                let why = said(&answer.into_bytes()).unwrap_or_else(|| "it failed".to_owned());
+                let why = why.chars().take(SAID).collect::<String>();
+                (None, Some(UndoProblem::Conflict(format!("tool '{}' said: {why}", tool.wire_name))))
             }
             Some(Ok(answer)) => (Some(answer), None),
             Some(Err(SourceFault::InputRequired(_))) => {
@@ -267,13 +273,6 @@ impl Way {
     fn failed(&self, answer: &ToolAnswer) -> bool {
         matches!(self, Self::Counterpart(_)) && receipts::is_error(&answer.clone().into_bytes())
     }
-}
-
-/// The first text of an answer.
-fn said(answer: &ToolAnswer) -> String {
-    let answer: serde_json::Value = serde_json::from_slice(&answer.clone().into_bytes()).unwrap_or_default();
-    let text = answer["content"][0]["text"].as_str().unwrap_or("it failed");
-    text.chars().take(300).collect()
 }
 
 fn refused(fault: UndoFault) -> UndoProblem {

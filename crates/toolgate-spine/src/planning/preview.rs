@@ -10,11 +10,10 @@ use super::{
     PlanProblem, Reason,
     call::{self, PlannedCall},
     check, plan_of,
-    reason::said,
     show::redacted,
     step::content,
 };
-use crate::{Call, House, Outcome, Spine, receipts::is_error};
+use crate::{Call, House, Outcome, Spine, answer::said, receipts::is_error};
 
 const SHOWN: usize = 8 << 10;
 

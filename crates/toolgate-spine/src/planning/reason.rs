@@ -1,10 +1,9 @@
 //! Why a step did not do what it should, in the words that the call itself would get.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use toolgate_core::Denial;
 
-use crate::Outcome;
+use crate::{Outcome, answer::said};
 
 /// A tool may say much.
 const LONGEST: usize = 2_000;
@@ -55,10 +54,4 @@ impl From<Denial> for Reason {
         let Denial { code, message, rule, remedy } = denial;
         Self { code, message, rule: Some(rule).filter(|rule| !rule.is_empty()), remedy }
     }
-}
-
-/// The first text of a result.
-pub(super) fn said(result: &[u8]) -> Option<String> {
-    let result: Value = serde_json::from_slice(result).ok()?;
-    result.pointer("/content/0/text")?.as_str().map(str::to_owned)
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, value::RawValue};
 use toolgate_core::{Caller, redact::cut, tool::Effect};
 use toolgate_store::{Approval, Plan, Receipt, StepEnd};
 
-use super::{Reason, approve::binding, call::PlannedCall, reason::said, reference::Kept};
-use crate::{House, Outcome, receipts::is_error};
+use super::{Reason, approve::binding, call::PlannedCall, reference::Kept};
+use crate::{House, Outcome, answer::said, receipts::is_error};
 
 /// Longest result of a step that is shown whole.
 const SHOWN: usize = 8 << 10;

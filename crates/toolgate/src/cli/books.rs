@@ -42,7 +42,7 @@ pub enum ApprovalsCommand {
         /// Who says so; without it, the user of the operating system.
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
-        /// How long the yes holds from now: 90s, 15m, 1h, 7d. Without it [approvals] ttl, or less where less was asked for.
+        /// How long the yes holds from now: 90s, 15m, 1h, 7d. Without it as long as is configured, or less where less was asked for.
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
         /// Where more than one call was asked for: only the call that asked.
