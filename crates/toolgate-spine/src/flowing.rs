@@ -10,6 +10,9 @@ use crate::{
     books::{now, scope_of},
 };
 
+/// How long a flow stays open where nothing says.
+const AN_HOUR: Duration = Duration::from_secs(60 * 60);
+
 /// Why a flow can't be entered, opened or closed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlowProblem {
@@ -56,24 +59,29 @@ impl Spine {
         caller: &Caller,
         name: &str,
         allowlist: Option<Vec<String>>,
-        ttl: Duration,
+        ttl: Option<Duration>,
     ) -> Result<Opened, FlowProblem> {
         let unavailable = |fault: String| FlowProblem::Unavailable(fault);
         let books = self.books.as_ref().ok_or_else(|| unavailable("there is no store".to_owned()))?;
-        let gate = self.gate();
-        let canonical = |name: String| {
-            // what is hidden from the caller is as unknown here as anywhere
-            let listed = gate.listing(caller).is_some_and(|listing| listing.definition(&name).is_some());
-            match gate.catalog().find(&name).filter(|_| listed) {
-                Some(tool) => Ok(tool.name.to_string()),
-                None if is_of_more(&name) => Ok(name),
-                None => Err(FlowProblem::UnknownTool(name.chars().take(140).collect())),
-            }
+        let house = self.house();
+        let gate = house.gate();
+        // what is hidden from the caller is as unknown here as anywhere
+        let listing = gate.listing(caller);
+        let listed = |name: &str| listing.as_ref().is_some_and(|listing| listing.definition(name).is_some());
+        let canonical = |name: String| match gate.catalog().find(&name).filter(|_| listed(&name)) {
+            Some(tool) => Ok(tool.name.to_string()),
+            None if is_of_more(&name) => Ok(name),
+            None => Err(FlowProblem::UnknownTool(name.chars().take(140).collect())),
         };
         let allowlist =
             allowlist.map(|names| names.into_iter().map(canonical).collect::<Result<Vec<_>, _>>()).transpose()?;
         let carried = caller.flow.as_ref().and_then(|flow| flow.allowlist.clone());
-        let allowlist = narrowed(carried, allowlist.map(BTreeSet::from_iter)).map(Vec::from_iter);
+        let named = house.flows.get(name).cloned().unwrap_or_default();
+        let named_list =
+            named.allowlist.map(|names| names.into_iter().filter(|name| is_of_more(name) || listed(name)).collect());
+        let allowlist = narrowed(narrowed(carried, named_list), allowlist.map(BTreeSet::from_iter)).map(Vec::from_iter);
+        let wanted = ttl.or(named.longest).unwrap_or(AN_HOUR);
+        let ttl = named.longest.map_or(wanted, |longest| wanted.min(longest));
         let opened = now();
         let new = NewFlow {
             name: name.to_owned(),

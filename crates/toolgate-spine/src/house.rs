@@ -1,8 +1,9 @@
 //! One revision of everything a call needs: the gate, the sources that run its tools, and a guard for each tool.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use aws_lc_rs::digest;
@@ -30,6 +31,16 @@ pub struct House {
     pub(crate) plain: Redactor,
     /// Digest of the rulebook, for records.
     pub(crate) rules: Arc<str>,
+    /// By name.
+    pub(crate) flows: BTreeMap<String, NamedFlow>,
+}
+
+/// What a flow of some name may call, whoever opens it.
+#[derive(Debug, Clone, Default)]
+pub struct NamedFlow {
+    /// Canonical names; absent is no limit.
+    pub allowlist: Option<BTreeSet<String>>,
+    pub longest: Option<Duration>,
 }
 
 /// What one call may take where a tool's facts do not say.
@@ -82,7 +93,12 @@ impl House {
         }
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
         let rules = gate.rulebook().digest().iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
-        Ok(Self { gate, sources, guards, defaults, plain: Redactor::default(), rules })
+        Ok(Self { gate, sources, guards, defaults, plain: Redactor::default(), rules, flows: BTreeMap::new() })
+    }
+
+    /// With flows that can be opened by name.
+    pub fn with_flows(self, flows: BTreeMap<String, NamedFlow>) -> Self {
+        Self { flows, ..self }
     }
 
     /// Some source offers more than tools.

@@ -41,7 +41,7 @@ pub use decided::{Breadth, Call, Decided};
 pub use door::SpineDoor;
 pub use flowing::{FlowProblem, Opened};
 pub use guarded::{ArgumentFault, Guarded, Previewed};
-pub use house::{House, HouseProblem, LimitDefaults, check_tool};
+pub use house::{House, HouseProblem, LimitDefaults, NamedFlow, check_tool};
 pub use outcome::Outcome;
 pub use planning::{Execution, OnFailure, PlanPreview, PlanProblem, PlanShown, ProposedCall, Reason};
 pub use recorded::{Counters, Recorded, Recorder};

@@ -1,6 +1,6 @@
 //! From configuration to a house: packs, facts and rules put together. Everything wrong is found here, before serving.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc, time::Duration};
 
 use toolgate_core::{
     Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
@@ -14,11 +14,14 @@ use toolgate_packs::{
     todo::TodoPack,
     vault::{DatabaseConfig, VaultConfig, VaultPack},
 };
-use toolgate_spine::{House, HouseProblem, LimitDefaults, ResultsSource, SpineDoor, ToolOffer, ToolSource, check_tool};
+use toolgate_spine::{
+    House, HouseProblem, LimitDefaults, NamedFlow, ResultsSource, SpineDoor, ToolOffer, ToolSource, check_tool,
+};
 use toolgate_store::{Location, Store};
 
 use crate::{
-    config::{Config, Naming, Pack, ToolConfig},
+    config::{Config, FlowConfig, Naming, Pack, ToolConfig},
+    ground::duration,
     more,
     upstreams::{Pinned, Upstreams},
 };
@@ -51,6 +54,8 @@ pub enum RaiseProblem {
     UnwantedBinding { place: &'static str, name: String },
     #[error("[{place}.\"{name}\"] has limits.result = \"cut\", which is for tools alone; take it out")]
     UnwantedCut { place: &'static str, name: String },
+    #[error("[flows.\"{name}\"] ttl: {reason}")]
+    BadFlow { name: String, reason: String },
     #[error("the upstream '{name}' is named as a pack; give it another name")]
     UpstreamNamedAsPack { name: String },
     #[error("a tool of {source_name}: {fault}")]
@@ -102,7 +107,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
         tools.push(ResultsSource::offered().map_err(own)?);
     }
     let lang = config.lang.parse().map_err(|fault| RaiseProblem::BadLang(config.lang.clone(), fault))?;
-    let mut declared = std::collections::BTreeMap::new();
+    let mut declared = BTreeMap::new();
     for (name, tool) in &config.tools {
         let types = tool.declared().map_err(|fault| bad_fact(name, fault))?;
         let canonical = tools.iter().chain(&absent).find(|tool| is_named(tool, name)).map(|tool| tool.name.to_string());
@@ -149,7 +154,30 @@ pub fn house(
         argument_bytes: limits.argument_bytes,
         result_bytes: limits.result_bytes,
     };
-    Ok(House::new(gate, sources, defaults)?)
+    let flows = flows(config, &gate)?;
+    Ok(House::new(gate, sources, defaults)?.with_flows(flows))
+}
+
+/// The configured flows, with canonical names. A tool that is not here yet stays as it is written, and is let in once it is.
+fn flows(config: &Config, gate: &Gate) -> Result<BTreeMap<String, NamedFlow>, RaiseProblem> {
+    let canonical =
+        |name: &String| gate.catalog().find(name).map_or_else(|| name.clone(), |tool| tool.name.to_string());
+    let named = config.flows.iter().map(|(name, flow)| {
+        let longest = longest(name, flow)?;
+        let allowlist = flow.allowlist.as_ref().map(|names| names.iter().map(canonical).collect());
+        Ok((name.clone(), NamedFlow { allowlist, longest }))
+    });
+    named.collect()
+}
+
+fn longest(name: &str, flow: &FlowConfig) -> Result<Option<Duration>, RaiseProblem> {
+    let longest = flow.ttl.as_deref().map(duration).transpose();
+    longest.map_err(|fault| RaiseProblem::BadFlow { name: name.to_owned(), reason: fault.to_string() })
+}
+
+/// A prompt or a resource, as allowlists name them: those come and go with their servers, so any name may be one.
+pub fn is_of_more(name: &str) -> bool {
+    name.starts_with("prompt:") || name.starts_with("resource:")
 }
 
 fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
@@ -221,6 +249,12 @@ fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result
     }
     for counterpart in config.tools.values().flat_map(ToolConfig::counterparts) {
         found(config, tools, absent, "undo or preview in [tools]", counterpart)?;
+    }
+    for (flow, wanted) in &config.flows {
+        longest(flow, wanted)?;
+        for name in wanted.allowlist.iter().flatten().filter(|name| !is_of_more(name)) {
+            found(config, tools, absent, "allowlist in [flows]", name)?;
+        }
     }
     for name in &config.disabled_tools {
         if let Some(tool) = found(config, tools, absent, "disabled_tools", name)? {

@@ -16,7 +16,6 @@ use toolgate_spine::{Recorded, SourceFault, Spine, SpineDoor, ToolAnswer, ToolOf
 use crate::definitions::{BadPack, compact, offers};
 
 const DEFINITIONS: &str = include_str!("tools.json");
-const AN_HOUR: u64 = 3600;
 
 /// The pack's tools, without the spine they lead to.
 pub fn offered() -> Result<Vec<ToolOffer>, BadPack> {
@@ -134,7 +133,7 @@ fn failure(problem: impl std::fmt::Display) -> Result<ToolAnswer, SourceFault> {
 
 async fn open(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
     let Opening { name, allowlist, ttl } = read(call)?;
-    let ttl = Duration::from_secs(ttl.unwrap_or(AN_HOUR));
+    let ttl = ttl.map(Duration::from_secs);
     match spine.open_flow(call.caller(), &name, allowlist, ttl).await {
         Ok(opened) => answer(&json!(opened), false),
         Err(problem) => failure(problem),

@@ -1,5 +1,7 @@
 //! `token mint`: any caller of any kind, as a token.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use toolgate_server::identity::{Claims, OwnTokens};
 
@@ -8,12 +10,18 @@ use crate::{
     CommandResult, Ending, Misuse,
     cli::{FactArgs, Output, Place},
     ground::{self, Ground},
+    raise::is_of_more,
 };
 
 pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
     let ground = Ground::of(place)?;
     let ttl = ground::duration(ttl)?;
-    let claims = Claims::from(facts);
+    let mut claims = Claims::from(facts);
+    // a flow that is configured by this name allows what it says there
+    if let (Some(flow), None) = (&claims.flow, &claims.allow) {
+        let named = ground.config.flows.get(flow).and_then(|flow| flow.allowlist.clone());
+        claims.allow = named.map(BTreeSet::from_iter);
+    }
     if claims == Claims::default() {
         return Err("a token without facts says nothing: give it --user, --agent or --task".into());
     }
@@ -23,11 +31,6 @@ pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> 
     let token = tokens.mint(&claims, ttl)?;
     print(output, &json!({"token": token.expose(), "expires_in": ttl.as_secs()}), &format!("{}\n", token.expose()))?;
     Ok(Ending::Good)
-}
-
-/// A prompt or a resource: those come and go with their servers, so any name may be one.
-fn is_of_more(name: &str) -> bool {
-    name.starts_with("prompt:") || name.starts_with("resource:")
 }
 
 /// An allowlist with a name that no tool has would quietly allow less than was meant.

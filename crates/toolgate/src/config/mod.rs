@@ -1,6 +1,7 @@
 //! `toolgate.toml`: every key typed and documented here, once. The JSON Schema for editors is made from these types.
 
 mod approvals;
+mod flows;
 mod load;
 mod tools;
 mod upstreams;
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use approvals::Approvals;
+pub use flows::FlowConfig;
 pub use load::load;
 pub use tools::ToolConfig;
 pub use upstreams::{Auth, FromEnv, FromFile, Given, Upstream, is_name};
@@ -34,6 +36,8 @@ pub struct Config {
     pub identity: Identity,
     pub approvals: Approvals,
     pub ledger: Ledger,
+    /// Flows that can be opened by name.
+    pub flows: BTreeMap<String, FlowConfig>,
     /// The built-in tools to load. A file that names none loads none.
     pub packs: BTreeMap<String, Pack>,
     /// Facts about single tools, by name; they override the pack's.
@@ -62,6 +66,7 @@ impl Default for Config {
             identity: Identity::default(),
             approvals: Approvals::default(),
             ledger: Ledger::default(),
+            flows: BTreeMap::new(),
             packs: BTreeMap::new(),
             tools: BTreeMap::new(),
             prompts: BTreeMap::new(),
