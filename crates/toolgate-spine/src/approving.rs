@@ -273,7 +273,7 @@ fn binding(guarded: &Guarded) -> Option<Binding> {
             Kind::Template | Kind::Address => decided.asked.clone(),
             _ => decided.tool.name.to_string(),
         },
-        tool_digest: decided.house.guard(&decided.tool)?.digest,
+        tool_digest: decided.house.digest_of(&decided.tool)?,
         arguments_digest: Canonical::of(guarded.arguments.get()).ok()?.digest().into(),
         rulebook_digest: decided.house.gate.rulebook().digest(),
     })

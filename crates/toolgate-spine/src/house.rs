@@ -6,13 +6,13 @@ use std::{
     time::Duration,
 };
 
-use aws_lc_rs::digest;
 use jsonschema::{PatternOptions, Validator};
 use serde::Serialize;
 use serde_json::{Value, value::to_raw_value};
 use tokio::sync::Semaphore;
 use toolgate_core::{
     Gate, GateProblem, Kind, Tool,
+    pin::Canonical,
     redact::{BadPointer, Redactor},
 };
 
@@ -64,8 +64,6 @@ pub(crate) struct Guard {
     output_schema: Option<Value>,
     output_validator: OnceLock<Option<Validator>>,
     pub(crate) redactor: Redactor,
-    /// Of the definition as its source gave it.
-    pub(crate) digest: [u8; 32],
     pub(crate) concurrency: Option<Arc<Semaphore>>,
     pub(crate) under_way: Arc<UnderWay>,
     pub(crate) rate: Option<Limit>,
@@ -124,6 +122,12 @@ impl House {
         }
     }
 
+    /// Digest of a definition, the same however its source writes it down: what was accepted before a server answers and
+    /// what it then says are one.
+    pub(crate) fn digest_of(&self, tool: &Tool) -> Option<[u8; 32]> {
+        Canonical::of(tool.definition.get()).ok().map(|canonical| canonical.digest().into())
+    }
+
     pub(crate) fn guard(&self, tool: &Tool) -> Option<&Arc<Guard>> {
         self.guards.get(&tool.kind)?.get(tool.name.as_str())
     }
@@ -154,11 +158,8 @@ impl Guard {
         let limits = &tool.facts.limits;
         let pointers = tool.facts.redact.iter().map(|pointer| pointer.parse()).collect::<Result<_, _>>();
         let pointers = pointers.map_err(|fault: BadPointer| refused(fault.to_string()))?;
-        let mut digest = [0; 32];
-        digest.copy_from_slice(digest::digest(&digest::SHA256, tool.definition.get().as_bytes()).as_ref());
         Ok(Self {
             redactor: Redactor::new(pointers),
-            digest,
             schema,
             validator: OnceLock::new(),
             output_schema: definition.get_mut("outputSchema").map(Value::take).filter(Value::is_object),

@@ -28,7 +28,7 @@ pub(super) fn binding(house: &House, caller: &Caller, plan: &Plan, calls: &[Plan
     let mut definitions = Context::new(&SHA256);
     for call in calls {
         let tool = house.gate.catalog().find(&call.tool)?;
-        definitions.update(&house.guard(tool)?.digest);
+        definitions.update(&house.digest_of(tool)?);
     }
     let mut tool_digest = [0; 32];
     tool_digest.copy_from_slice(definitions.finish().as_ref());
