@@ -47,6 +47,11 @@ impl Tool {
     }
 }
 
+/// Whether an allowlist's entry names a prompt or a resource. Those come and go with their servers, so any name may be one.
+pub fn is_of_more(entry: &str) -> bool {
+    entry.starts_with("prompt:") || entry.starts_with("resource:")
+}
+
 /// A canonical or wire name of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
@@ -77,6 +82,11 @@ impl ToolName {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The same text, to be kept.
+    pub fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
     }
 }
 

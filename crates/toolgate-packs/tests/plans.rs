@@ -9,6 +9,8 @@
 )]
 
 #[macro_use]
+#[path = "bed/on_both.rs"]
+mod on_both;
 #[path = "plans/world.rs"]
 mod world;
 

@@ -9,6 +9,8 @@
 )]
 
 #[macro_use]
+#[path = "bed/on_both.rs"]
+mod on_both;
 #[path = "todo/world.rs"]
 mod world;
 

@@ -13,6 +13,7 @@ use aws_lc_rs::hmac;
 use reqwest::{Client, Url, redirect::Policy};
 use serde_json::json;
 use tokio::{sync::watch, task::JoinSet};
+use toolgate_core::hex;
 use toolgate_spine::approval_json;
 use toolgate_store::{Notice, NoticeEvent, Store};
 
@@ -149,8 +150,7 @@ async fn deliver(client: &Client, webhook: &Webhook, notice: &Notice) {
 pub fn signature(secret: &Secret, at: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose());
     let tag = hmac::sign(&key, format!("{at}.{body}").as_bytes());
-    let hex: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={at},v1={hex}")
+    format!("t={at},v1={}", hex(tag.as_ref()))
 }
 
 fn millis(duration: Duration) -> i64 {

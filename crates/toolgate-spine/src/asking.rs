@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolgate_core::{
-    Caller, Denial, Tool,
+    Caller, Denial, Tool, hex,
     redact::{Redactor, cut},
 };
 use toolgate_store::{Approval, AskFault, Binding, NewApproval, Wide};
@@ -182,10 +182,6 @@ pub fn approval_json(approval: &Approval) -> Value {
         "tool_digest": hex(&bound.tool_digest), "arguments_digest": hex(&bound.arguments_digest),
         "rulebook_digest": hex(&bound.rulebook_digest),
     })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Spine {

@@ -46,12 +46,11 @@ impl Spine {
         let Carried { id, house, guarded, yes, source, slot, client, plan, started } = call;
         let (tool, caller) = (Arc::clone(&guarded.decided.tool), Arc::clone(&guarded.decided.caller));
         let named = (Some(&tool), tool.name.as_str());
-        let noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments));
-        let recorded = match self.recorder.record(self.books(), &house, guarded, yes, &id).await {
+        let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments));
+        let recorded = match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
             Ok(recorded) => recorded,
             Err(outcome) => return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await,
         };
-        let noted = noted.approved(recorded.approval().map(|approval| approval.id.as_str().into()));
         let approval = recorded.approval().cloned();
         let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
         let timeout = house.timeout(&tool);

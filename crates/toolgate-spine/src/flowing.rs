@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use toolgate_core::{Caller, caller::Flow};
+use toolgate_core::{Caller, caller::Flow, tool::is_of_more};
 use toolgate_store::NewFlow;
 
 use crate::{
@@ -113,8 +113,4 @@ fn narrowed(one: Option<BTreeSet<String>>, other: Option<BTreeSet<String>>) -> O
         (Some(one), Some(other)) => Some(one.intersection(&other).cloned().collect()),
         (one, other) => one.or(other),
     }
-}
-
-fn is_of_more(name: &str) -> bool {
-    name.starts_with("prompt:") || name.starts_with("resource:")
 }

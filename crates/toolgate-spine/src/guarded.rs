@@ -15,18 +15,8 @@ use crate::{Decided, Outcome, ToolAnswer};
 pub struct Guarded {
     pub(crate) decided: Decided,
     pub(crate) arguments: Box<RawValue>,
-    pub(crate) undoes: Option<Undoes>,
     // INVARIANT: made only by `guard`
     _by_guard: (),
-}
-
-/// The receipt that a call takes back.
-#[derive(Clone)]
-pub(crate) enum Undoes {
-    /// By the source itself, whose own words the arguments are: nobody else's to read.
-    Natively(String),
-    /// By a call like any other.
-    ByCalling(String),
 }
 
 /// Where arguments do not fit the tool's schema.
@@ -60,7 +50,7 @@ impl Decided {
             let message = format!("{} was called too often. Try again in {seconds} s.", decided.tool.called());
             return Err(Box::new(decided.house.refused(&decided.tool, "rate_limited", message, Some(seconds))));
         }
-        Ok(Guarded { decided, arguments, undoes: None, _by_guard: () })
+        Ok(Guarded { decided, arguments, _by_guard: () })
     }
 
     /// Everything that depends on the arguments. Those at `unknown`, which are JSON pointers, are not known yet: what
@@ -259,19 +249,14 @@ impl Previewed {
 impl Guarded {
     /// The taking back of an earlier call, with what that call said it takes. The gate has decided; there is no schema for
     /// what a source wrote for itself.
-    pub(crate) fn undoing(decided: Decided, receipt: &str, record: Box<RawValue>) -> Self {
-        Self { decided, arguments: record, undoes: Some(Undoes::Natively(receipt.to_owned())), _by_guard: () }
-    }
-
-    /// The same call, made to take back an earlier one.
-    pub(crate) fn undoes(self, receipt: &str) -> Self {
-        Self { undoes: Some(Undoes::ByCalling(receipt.to_owned())), ..self }
+    pub(crate) fn undoing(decided: Decided, record: Box<RawValue>) -> Self {
+        Self { decided, arguments: record, _by_guard: () }
     }
 
     /// The very call, to be looked at.
     pub(crate) fn previewed(&self) -> Previewed {
         let (decided, arguments) = (self.decided.clone(), self.arguments.clone());
-        Previewed { guarded: Self { decided, arguments, undoes: None, _by_guard: () } }
+        Previewed { guarded: Self { decided, arguments, _by_guard: () } }
     }
 
     /// What a call would do, without doing it: the arguments it would run with. A read gives no more than that either.

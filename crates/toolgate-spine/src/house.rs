@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, value::to_raw_value};
 use tokio::sync::Semaphore;
 use toolgate_core::{
-    Gate, GateProblem, Kind, Tool,
+    Gate, GateProblem, Kind, Tool, hex,
     pin::Canonical,
     redact::{BadPointer, Redactor},
 };
@@ -90,7 +90,7 @@ impl House {
             guards.entry(tool.kind).or_default().insert(tool.name.to_string(), Arc::new(Guard::of(tool)?));
         }
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
-        let rules = gate.rulebook().digest().iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        let rules = hex(&gate.rulebook().digest()).into();
         Ok(Self { gate, sources, guards, defaults, plain: Redactor::default(), rules, flows: BTreeMap::new() })
     }
 

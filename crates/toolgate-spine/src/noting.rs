@@ -6,7 +6,10 @@ use aws_lc_rs::digest;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, Tool, redact::cut};
-use toolgate_store::ledger::{Durability, Entry, Kind, LedgerUnavailable, Outcome as Word, ResultNote};
+use toolgate_store::{
+    Approval,
+    ledger::{Durability, Entry, Kind, LedgerUnavailable, Outcome as Word, ResultNote},
+};
 
 use crate::{
     Books, House, Outcome,
@@ -48,7 +51,6 @@ impl Noted {
             Some(redactor) => redactor.json(arguments.get()),
             None => house.plain.json(arguments.get()),
         });
-        let named = |tool: &Arc<Tool>| -> Arc<str> { tool.name.as_str().into() };
         let shortened = || -> Arc<str> { name.chars().take(UNKNOWN_NAME).collect::<String>().into() };
         Self {
             tool: tool.cloned(),
@@ -57,7 +59,7 @@ impl Noted {
                 kind: Kind::Decision,
                 time: now(),
                 call: Arc::clone(call),
-                tool: tool.map_or_else(shortened, named),
+                tool: tool.map_or_else(shortened, |tool| tool.name.shared()),
                 source: tool.map_or_else(|| "".into(), |tool| Arc::clone(&tool.source)),
                 principal: caller.principal().into(),
                 tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str().into()),
@@ -75,9 +77,8 @@ impl Noted {
         }
     }
 
-    pub(crate) fn approved(mut self, approval: Option<Arc<str>>) -> Self {
-        self.entry.approval = approval;
-        self
+    pub(crate) fn approved(&mut self, approval: Option<&Approval>) {
+        self.entry.approval = approval.map(|approval| approval.id.as_str().into());
     }
 
     pub(crate) fn tool(&self) -> Option<&Arc<Tool>> {

@@ -14,9 +14,8 @@ use toolgate_core::{Caller, Gate, Lang, Tool, View};
 use toolgate_store::Approval;
 
 use crate::{
-    Books, Client, Guarded, House, Outcome, Resumed,
+    Books, Client, Guarded, Outcome, Resumed,
     approving::Yes,
-    guarded::Undoes,
     noting::{Noted, Ran},
     spine::{ran_as, unrecorded},
 };
@@ -111,30 +110,21 @@ impl Recorder {
     pub(crate) async fn record(
         &self,
         books: Option<&Books>,
-        house: &House,
         guarded: Guarded,
         yes: Option<Yes>,
-        call: &Arc<str>,
+        noted: &mut Noted,
     ) -> Result<Recorded, Box<Outcome>> {
         let approval = yes.as_ref().map(|yes| Box::new(yes.approval().clone()));
+        noted.approved(approval.as_deref());
         if let Some(books) = books
             && ran_as(&guarded.decided.tool) == Ran::Write
+            && let Err(fault) = noted.intent(books).await
         {
-            let (tool, caller) = (&guarded.decided.tool, &guarded.decided.caller);
-            let noted = |arguments| Noted::of(house, caller, call, (Some(tool), tool.name.as_str()), arguments);
-            let noted = match &guarded.undoes {
-                Some(Undoes::Natively(receipt)) => noted(None).undoing(receipt),
-                Some(Undoes::ByCalling(receipt)) => noted(Some(&guarded.arguments)).undoing(receipt),
-                None => noted(Some(&guarded.arguments)),
-            };
-            let noted = noted.approved(approval.as_ref().map(|approval| approval.id.as_str().into()));
-            if let Err(fault) = noted.intent(books).await {
-                if let Some(Yes::ToThisCall(taken)) = yes {
-                    // nothing ran, so that nothing is used up
-                    let _ = books.store.approvals().give_back(taken).await;
-                }
-                return Err(Box::new(unrecorded(false, &fault)));
+            if let Some(Yes::ToThisCall(taken)) = yes {
+                // nothing ran, so that nothing is used up
+                let _ = books.store.approvals().give_back(taken).await;
             }
+            return Err(Box::new(unrecorded(false, &fault)));
         }
         let Guarded { decided, arguments, .. } = guarded;
         Ok(Recorded {

@@ -11,7 +11,7 @@ use aws_lc_rs::rand;
 use bytes::Bytes;
 use serde_json::{json, value::RawValue};
 use toolgate_core::{
-    Caller, Facts, Kind, Tool, ToolName,
+    Caller, Facts, Kind, Tool, ToolName, hex,
     tool::{BadToolName, Effect, Limits, Permission, WhenTooLarge},
 };
 
@@ -57,8 +57,7 @@ impl Results {
         if whole.len() > KEPT_BYTES_OF_ONE {
             return None;
         }
-        let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let (address, owner) = (format!("{ADDRESS}{id}"), Owner::of(caller));
+        let (address, owner) = (format!("{ADDRESS}{}", hex(&random)), Owner::of(caller));
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|kept| kept.until > now);
         let is_own = |kept: &Kept| kept.owner == owner;

@@ -237,7 +237,9 @@ impl Spine {
         let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
-                match self.recorder.record(self.books(), &house, *guarded, yes, &about.call).await {
+                let named = (Some(&tool), call.name);
+                let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
+                match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
                     Err(outcome) => *outcome,
                     Ok(recorded) => {
                         let timeout = house.timeout(&tool);
@@ -261,7 +263,9 @@ impl Spine {
         let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
-                match self.recorder.record(self.books(), &house, *guarded, yes, &about.call).await {
+                let named = (Some(&tool), call.name);
+                let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
+                match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
                     Err(outcome) => *outcome,
                     Ok(recorded) => {
                         let timeout = house.timeout(&tool);

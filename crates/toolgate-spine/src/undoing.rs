@@ -156,13 +156,13 @@ impl Spine {
         let source = house.sources.get(&tool.source).cloned().ok_or_else(gone)?;
         let id = call_id(now());
         let guarded = match &way {
-            Way::Native { record, .. } => Guarded::undoing(decided, &receipt.id, record.clone()),
+            Way::Native { record, .. } => Guarded::undoing(decided, record.clone()),
             Way::Counterpart(call) => {
                 let guarded = decided.guard(Some(&call.arguments));
-                guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?.undoes(&receipt.id)
+                guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
             }
         };
-        let noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments()).undoing(&receipt.id);
+        let mut noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments()).undoing(&receipt.id);
         // the yes its call had covers this; a call that needed none covers nothing
         let taken = match receipt.approval {
             Some(_) => None,
@@ -171,7 +171,7 @@ impl Spine {
                 sought.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
             }
         };
-        let recorded = self.recorder().record(Some(books), house, guarded, taken, &id).await;
+        let recorded = self.recorder().record(Some(books), guarded, taken, &mut noted).await;
         let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
         let timeout = house.timeout(&tool);
         let run = async {

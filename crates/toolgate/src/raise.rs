@@ -3,8 +3,11 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc, time::Duration};
 
 use toolgate_core::{
-    Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint,
-    tool::BadToolName,
+    Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName,
+    caller::BadFact,
+    pin::Lock,
+    suggest::hint,
+    tool::{BadToolName, is_of_more},
 };
 use toolgate_packs::{
     BadPack,
@@ -173,11 +176,6 @@ fn flows(config: &Config, gate: &Gate) -> Result<BTreeMap<String, NamedFlow>, Ra
 fn longest(name: &str, flow: &FlowConfig) -> Result<Option<Duration>, RaiseProblem> {
     let longest = flow.ttl.as_deref().map(duration).transpose();
     longest.map_err(|fault| RaiseProblem::BadFlow { name: name.to_owned(), reason: fault.to_string() })
-}
-
-/// A prompt or a resource, as allowlists name them: those come and go with their servers, so any name may be one.
-pub fn is_of_more(name: &str) -> bool {
-    name.starts_with("prompt:") || name.starts_with("resource:")
 }
 
 fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {

@@ -252,7 +252,7 @@ fn digest_to(from: &mut impl Read, to: &mut impl Write) -> io::Result<String> {
         digest.update(part);
         to.write_all(part)?;
     }
-    Ok(ids::hexadecimal(digest.finish().as_ref()))
+    Ok(toolgate_core::hex(digest.finish().as_ref()))
 }
 
 fn seen(parent: Option<usize>, path: &str, name: String, metadata: &Metadata) -> Seen {

@@ -1,6 +1,7 @@
 //! Ids: random, so that one never names another thing later and none can be guessed.
 
 use aws_lc_rs::rand;
+use toolgate_core::hex;
 
 /// The vault's own folder.
 pub(super) const ROOT: &str = "root";
@@ -17,9 +18,5 @@ pub(super) fn random() -> String {
     if rand::fill(&mut bytes).is_err() {
         tracing::error!(target: "toolgate::vault", "the system has no randomness");
     }
-    hexadecimal(&bytes)
-}
-
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&bytes)
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use toolgate_spine::{Say, answer, approval_json};
-use toolgate_store::{AnswerFault, Approval, ApprovalFilter, ApprovalState, Paging, Scope};
+use toolgate_store::{AnswerFault, Approval, ApprovalFilter, ApprovalState, Scope};
 
 use super::{
-    books::{block, ended, field, json, line, note_cut, store},
+    books::{block, ended, field, gathered, json, line, note_cut, store},
     print, when,
 };
 use crate::{
@@ -33,17 +33,8 @@ pub async fn run(command: ApprovalsCommand) -> CommandResult {
 
 async fn list(place: &Place, filter: &ApprovalFilter, limit: u32, output: Output) -> CommandResult {
     let store = store(place).await?;
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let left = limit.saturating_sub(u32::try_from(found.len())?);
-        let paging = Paging { limit: left, after };
-        let page = store.approvals().list(&Scope::Everything, filter, ground::now(), &paging).await?;
-        found.extend(page.items);
-        after = page.next;
-        if after.is_none() || found.len() >= usize::try_from(limit)? {
-            break;
-        }
-    }
+    let list = async |paging| store.approvals().list(&Scope::Everything, filter, ground::now(), &paging).await;
+    let (found, more) = gathered(limit, list).await?;
     store.close().await;
     let mut text = String::new();
     for approval in &found {
@@ -60,7 +51,7 @@ async fn list(place: &Place, filter: &ApprovalFilter, limit: u32, output: Output
         text.push_str("There are no such approvals.\n");
     }
     print(output, &found.iter().map(approval_json).collect::<Vec<_>>(), &text)?;
-    note_cut(after.is_some(), limit);
+    note_cut(more, limit);
     Ok(Ending::Good)
 }
 

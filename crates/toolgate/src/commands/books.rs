@@ -3,7 +3,7 @@
 use std::{fmt::Display, io::Write};
 
 use serde_json::Value;
-use toolgate_store::{Location, Store, StoreError};
+use toolgate_store::{Location, Page, Paging, Store, StoreError};
 
 use super::visible::visible;
 use crate::{CommandResult, Ending, Misuse, cli::Place, ground::Ground};
@@ -22,6 +22,23 @@ pub async fn store(place: &Place) -> Result<Store, Misuse> {
         .into());
     }
     ground.store().await
+}
+
+/// Up to so many of a list that comes in pages, and whether there are more.
+pub async fn gathered<T>(
+    limit: u32,
+    list: impl AsyncFn(Paging) -> Result<Page<T>, StoreError>,
+) -> Result<(Vec<T>, bool), Misuse> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let left = limit.saturating_sub(u32::try_from(found.len())?);
+        let page = list(Paging { limit: left, after }).await?;
+        found.extend(page.items);
+        after = page.next;
+        if after.is_none() || found.len() >= usize::try_from(limit)? {
+            return Ok((found, after.is_some()));
+        }
+    }
 }
 
 /// A store that is gone or broken is no wrong use: the answer is no.
@@ -59,10 +76,6 @@ pub fn block(text: &mut String, name: &str, value: &Value) {
 /// Stored JSON; what is none is shown as the text it is.
 pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes to standard output; false once nobody reads any more (`| head`).

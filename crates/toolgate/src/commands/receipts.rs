@@ -1,10 +1,11 @@
 //! `receipts list|show`: what every write left behind.
 
 use serde_json::{Value, json};
-use toolgate_store::{Paging, Receipt, ReceiptFilter, Scope};
+use toolgate_core::hex;
+use toolgate_store::{Receipt, ReceiptFilter, Scope};
 
 use super::{
-    books::{block, ended, field, hex, json, line, note_cut, store},
+    books::{block, ended, field, gathered, json, line, note_cut, store},
     print, when,
 };
 use crate::{
@@ -24,17 +25,8 @@ pub async fn run(command: ReceiptsCommand) -> CommandResult {
 
 async fn list(place: &Place, filter: &ReceiptFilter, limit: u32, output: Output) -> CommandResult {
     let store = store(place).await?;
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let left = limit.saturating_sub(u32::try_from(found.len())?);
-        let paging = Paging { limit: left, after };
-        let page = store.receipts().list(&Scope::Everything, filter, &paging).await?;
-        found.extend(page.items);
-        after = page.next;
-        if after.is_none() || found.len() >= usize::try_from(limit)? {
-            break;
-        }
-    }
+    let list = async |paging| store.receipts().list(&Scope::Everything, filter, &paging).await;
+    let (found, more) = gathered(limit, list).await?;
     store.close().await;
     let mut text = String::new();
     for receipt in &found {
@@ -52,7 +44,7 @@ async fn list(place: &Place, filter: &ReceiptFilter, limit: u32, output: Output)
         text.push_str("There are no such receipts.\n");
     }
     print(output, &found.iter().map(value).collect::<Vec<_>>(), &text)?;
-    note_cut(after.is_some(), limit);
+    note_cut(more, limit);
     Ok(Ending::Good)
 }
 

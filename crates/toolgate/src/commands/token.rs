@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use toolgate_core::tool::is_of_more;
 use toolgate_server::identity::{Claims, OwnTokens};
 
 use super::print;
@@ -10,7 +11,6 @@ use crate::{
     CommandResult, Ending, Misuse,
     cli::{FactArgs, Output, Place},
     ground::{self, Ground},
-    raise::is_of_more,
 };
 
 pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
