@@ -151,7 +151,13 @@ impl Drop for CalledOff {
 }
 
 impl OwnedCall {
-    async fn once(&self, inner: &Inner, caller: &Arc<Caller>, client: &Client, resumed: Option<Resumed>) -> Outcome {
+    fn once<'a>(
+        &'a self,
+        inner: &'a Inner,
+        caller: &'a Arc<Caller>,
+        client: &Client,
+        resumed: Option<Resumed>,
+    ) -> impl Future<Output = Outcome> + Send + use<'a> {
         let call = Call {
             kind: self.kind,
             name: &self.name,
@@ -164,7 +170,7 @@ impl OwnedCall {
             approval: self.wish.approval.as_deref(),
             breadth: self.wish.breadth,
         };
-        inner.spine.call(caller, call).await
+        inner.spine.call(caller, call)
     }
 
     /// Where the operator allows it, a call that needs a yes gets it from whoever sits at its own client.
@@ -176,6 +182,20 @@ impl OwnedCall {
         resumed: Option<Resumed>,
     ) -> Outcome {
         let outcome = self.once(inner, caller, client, resumed.clone()).await;
+        if outcome.approval().is_none() {
+            return outcome;
+        }
+        Box::pin(self.asked_at_client(inner, caller, client, resumed, outcome)).await
+    }
+
+    async fn asked_at_client(
+        &self,
+        inner: &Inner,
+        caller: &Arc<Caller>,
+        client: &Client,
+        resumed: Option<Resumed>,
+        outcome: Outcome,
+    ) -> Outcome {
         let (Some(approval), Some(question)) = (outcome.approval(), at_client::question(&outcome)) else {
             return outcome;
         };

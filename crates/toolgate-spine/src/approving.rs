@@ -18,9 +18,9 @@ use crate::{
 
 /// A yes, taken.
 pub(crate) enum Yes {
-    ToThisCall(Taken),
+    ToThisCall(Box<Taken>),
     /// To the plan that the call is a step of.
-    ToItsPlan(Approval),
+    ToItsPlan(Box<Approval>),
 }
 
 impl Yes {
@@ -67,7 +67,7 @@ impl Spine {
         let decided = &guarded.decided;
         let tool = Arc::clone(&decided.tool);
         if let Some(step) = step {
-            let covered = step.yes(&decided.house).map(|approval| Yes::ToItsPlan(approval.clone()));
+            let covered = step.yes(&decided.house).map(|approval| Yes::ToItsPlan(Box::new(approval.clone())));
             return covered.ok_or_else(|| Box::new(Outcome::NeedsApproval { tool, denial, approval: None }));
         }
         let Some(books) = &self.books else {
@@ -84,7 +84,7 @@ impl Spine {
                 books.yes_to(&binding, &question, call.wait).await
             }
         };
-        taken.map(Yes::ToThisCall).map_err(|no| match no {
+        taken.map(Box::new).map(Yes::ToThisCall).map_err(|no| match no {
             NoYes::Pending(approval) => Box::new(Outcome::NeedsApproval { tool, denial, approval: Some(approval) }),
             NoYes::Denied(approval) => Box::new(over(&approval, &tool, &denial)),
             NoYes::Unaskable(fault) => decided.refuse("approval_scope", fault.to_string()),

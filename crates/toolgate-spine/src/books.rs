@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::Arc,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -111,10 +114,16 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A name of a call that sorts by time.
+/// A name of a call that sorts by time: the time, a word of this process that no other has, and how many it had before.
 pub(crate) fn call_id(now: i64) -> Arc<str> {
-    let mut random = [0; 10];
-    // a name that is not random is still one: the time and the place in the ledger tell calls apart
-    let _ = rand::fill(&mut random);
-    format!("call_{now:012x}{}", hex(&random)).into()
+    static PROCESS: OnceLock<String> = OnceLock::new();
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let process = PROCESS.get_or_init(|| {
+        let mut random = [0; 6];
+        // a name that is not random is still one: the time and the place in the ledger tell calls apart
+        let _ = rand::fill(&mut random);
+        hex(&random)
+    });
+    let calls = CALLS.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff;
+    format!("call_{now:012x}{process}{calls:08x}").into()
 }

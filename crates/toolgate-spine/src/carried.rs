@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Carried {
     pub(crate) id: Arc<str>,
     pub(crate) house: Arc<House>,
-    pub(crate) guarded: Guarded,
+    pub(crate) guarded: Box<Guarded>,
     /// The yes it was given, where it needed one.
     pub(crate) yes: Option<Yes>,
     pub(crate) source: Arc<dyn ToolSource>,
@@ -30,28 +30,28 @@ pub(crate) struct Carried {
 }
 
 impl Spine {
-    /// A read stops when its caller goes. A call with an effect goes on by itself, from its intent to its outcome.
+    /// A call with an effect goes on by itself, from its intent to its outcome.
     pub(crate) async fn carried(&self, call: Carried) -> Outcome {
-        let spine = match (ran_as(&call.guarded.decided.tool), self.this.upgrade()) {
-            (Ran::Write, Some(spine)) => spine,
-            _ => return self.carry(call).await,
-        };
+        let Some(spine) = self.this.upgrade() else { return self.carry(call).await };
         match self.running.spawn(async move { spine.carry(call).await }).await {
             Ok(outcome) => outcome,
             Err(fault) => unrecorded(true, &fault),
         }
     }
 
-    async fn carry(&self, call: Carried) -> Outcome {
+    /// A read stops when its caller goes.
+    pub(crate) async fn carry(&self, call: Carried) -> Outcome {
         let Carried { id, house, guarded, yes, source, slot, client, plan, started } = call;
         let (tool, caller) = (Arc::clone(&guarded.decided.tool), Arc::clone(&guarded.decided.caller));
         let named = (Some(&tool), tool.name.as_str());
         let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments));
-        let recorded = match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
+        let recorded = match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
             Ok(recorded) => recorded,
-            Err(outcome) => return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await,
+            Err(outcome) => {
+                return Box::pin(self.on_record(&house, noted, *outcome, (Ran::No, false), started)).await;
+            }
         };
-        let approval = recorded.approval().cloned();
+        let approval = recorded.approval().cloned().map(Box::new);
         let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
         let timeout = house.timeout(&tool);
         let result = client.within(timeout, self.run(source, recorded)).await;
@@ -67,7 +67,13 @@ impl Spine {
             (undo, ..) => undo,
         };
         let after = After { undo, approval, plan };
-        let outcome = self.with_receipt(&house, &caller, &tool, (&id, noted.input()), outcome, after).await;
+        let outcome = match ran_as(&tool) {
+            Ran::Write => {
+                let named = (&*id, noted.input());
+                Box::pin(self.with_receipt(&house, &caller, &tool, named, outcome, after)).await
+            }
+            Ran::Read | Ran::No => outcome,
+        };
         self.on_record(&house, noted, outcome, (ran_as(&tool), false), started).await
     }
 

@@ -1,6 +1,6 @@
 //! What the ledger is told of a call: redacted first, the same for every ending.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use aws_lc_rs::digest;
 use serde::Serialize;
@@ -167,12 +167,15 @@ impl Ending {
 }
 
 pub(crate) fn noted(house: &House, tool: Option<&Arc<Tool>>, result: &[u8]) -> ResultNote {
-    let text = String::from_utf8_lossy(result);
+    let text = std::str::from_utf8(result).map_or_else(|_| String::from_utf8_lossy(result), Cow::Borrowed);
     let redacted = match tool.and_then(|tool| house.guard(tool)) {
         Some(guard) => guard.redactor.json(&text),
         None => house.plain.json(&text),
     };
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest::digest(&digest::SHA256, redacted.as_bytes()).as_ref());
-    ResultNote { summary: redacted.chars().take(SUMMARY).collect(), digest: bytes }
+    let end = redacted.char_indices().nth(SUMMARY).map_or(redacted.len(), |(at, _)| at);
+    let mut summary = redacted;
+    summary.truncate(end);
+    ResultNote { summary, digest: bytes }
 }

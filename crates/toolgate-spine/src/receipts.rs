@@ -34,7 +34,7 @@ pub(crate) struct Done<'a> {
 /// What is known of a call once it ran.
 pub(crate) struct After {
     pub(crate) undo: Undo,
-    pub(crate) approval: Option<Approval>,
+    pub(crate) approval: Option<Box<Approval>>,
     /// The plan it is a step of.
     pub(crate) plan: Option<PlanLink>,
 }
@@ -52,7 +52,7 @@ impl Spine {
     ) -> Outcome {
         let Some(books) = self.books.as_ref().filter(|_| tool.facts.effect == Effect::Write) else { return outcome };
         let plan = link.as_ref().map(|link| link.plan.as_str());
-        let approval = approval.as_ref();
+        let approval = approval.as_deref();
         let done = Done { house, caller, tool, call, input, undo: &undo, approval, undoes: None, plan };
         let linked = |receipt: &Receipt| link.iter().for_each(|link| link.left(receipt));
         match outcome {

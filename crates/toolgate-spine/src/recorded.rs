@@ -118,11 +118,11 @@ impl Recorder {
         noted.approved(approval.as_deref());
         if let Some(books) = books
             && ran_as(&guarded.decided.tool) == Ran::Write
-            && let Err(fault) = noted.intent(books).await
+            && let Err(fault) = Box::pin(noted.intent(books)).await
         {
             if let Some(Yes::ToThisCall(taken)) = yes {
                 // nothing ran, so that nothing is used up
-                let _ = books.store.approvals().give_back(taken).await;
+                let _ = Box::pin(books.store.approvals().give_back(*taken)).await;
             }
             return Err(Box::new(unrecorded(false, &fault)));
         }

@@ -123,8 +123,9 @@ impl Spine {
         self.running.wait().await;
     }
 
-    pub async fn call(&self, caller: &Arc<Caller>, call: Call<'_>) -> Outcome {
-        self.call_within(caller, call, None).await
+    // a future within a future is copied into it: those on every call's way are kept few and small
+    pub fn call<'a>(&'a self, caller: &'a Arc<Caller>, call: Call<'a>) -> impl Future<Output = Outcome> + Send + 'a {
+        self.call_within(caller, call, None)
     }
 
     /// The same for a call that may be a step of a plan, whose yes is then the plan's.
@@ -161,7 +162,7 @@ impl Spine {
             Ok(admitted) => admitted,
             Err(outcome) => {
                 let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments);
-                return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
+                return Box::pin(self.on_record(&house, noted, *outcome, (Ran::No, false), started)).await;
             }
         };
         let tool = admitted.tool;
@@ -171,12 +172,16 @@ impl Spine {
                 let shown = self.preview(&house, caller, &tool, &*admitted.source, &previewed);
                 let outcome = Box::pin(shown).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
-                self.on_record(&house, noted, outcome, (Ran::No, true), started).await
+                Box::pin(self.on_record(&house, noted, outcome, (Ran::No, true), started)).await
             }
             Then::Run(guarded, yes) => {
                 let Admitted { source, slot, .. } = admitted;
                 let (client, plan) = (call.client, step.map(StepOf::link));
-                self.carried(Carried { id, house, guarded: *guarded, yes, source, slot, client, plan, started }).await
+                let call = Carried { id, house, guarded, yes, source, slot, client, plan, started };
+                match ran_as(&tool) {
+                    Ran::Write => Box::pin(self.carried(call)).await,
+                    Ran::Read | Ran::No => self.carry(call).await,
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::{
     statement::{FromRow, Row, Statement},
 };
 
+/// What waits for PostgreSQL is boxed: it is large, and every call would carry room for it, also where there is only SQLite.
 pub(crate) enum Engine {
     Sqlite(Sqlite),
     Postgres(Postgres),
@@ -65,7 +66,7 @@ impl Engine {
         }
         let rows = match self {
             Engine::Sqlite(engine) => engine.read(statement).await,
-            Engine::Postgres(engine) => engine.read(statement).await,
+            Engine::Postgres(engine) => Box::pin(engine.read(statement)).await,
         };
         rows.and_then(records).map_err(|fault| fault.during(operation))
     }
@@ -102,14 +103,14 @@ impl Engine {
         write.statements.iter().try_for_each(Statement::check)?;
         match self {
             Engine::Sqlite(engine) => engine.write(write).await,
-            Engine::Postgres(engine) => engine.write(write).await,
+            Engine::Postgres(engine) => Box::pin(engine.write(write)).await,
         }
     }
 
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
         let answer = match self {
             Engine::Sqlite(engine) => engine.ping().await,
-            Engine::Postgres(engine) => engine.ping().await,
+            Engine::Postgres(engine) => Box::pin(engine.ping()).await,
         };
         answer.map_err(|fault| fault.during("reach the database"))
     }

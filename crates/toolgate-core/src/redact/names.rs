@@ -51,7 +51,11 @@ fn is_secret(plain: &str) -> bool {
     if plain.len() < 3 {
         return false;
     }
-    let holds = |name: &str| WITHIN.iter().any(|word| name.contains(word));
+    let begins = |rest: &[u8], word: &str| rest.first() == word.as_bytes().first() && rest.starts_with(word.as_bytes());
+    let holds = |name: &str| {
+        let name = name.as_bytes();
+        (0..name.len()).filter_map(|at| name.get(at..)).any(|rest| WITHIN.iter().any(|word| begins(rest, word)))
+    };
     if !holds(plain) {
         return WHOLE.contains(&plain);
     }

@@ -169,11 +169,12 @@ impl<'a> Scan<'a> {
         let start = self.at;
         self.take(b'"')?;
         loop {
+            let rest = self.text.as_bytes().get(self.at..)?;
+            self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
             match self.next()? {
                 b'"' => break,
                 b'\\' => self.at += 1,
-                0..0x20 => return None,
-                _ => {}
+                _ => return None,
             }
         }
         self.text.get(start..self.at)

@@ -36,12 +36,12 @@ pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<Str
     let mut out: Option<String> = None;
     let (mut kept, mut at) = (0, 0);
     let bytes = text.as_bytes();
-    let mut after_letter = false;
-    while let Some(byte) = bytes.get(at) {
-        // Punctuation starts one wherever it stands; a letter only where a word begins.
-        let letter = byte.is_ascii_alphanumeric();
-        let found = if may_start(*byte) && !(letter && after_letter) { secret_at(text, at) } else { None };
-        after_letter = letter;
+    while let Some(skipped) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| may_start(*byte))) {
+        at += skipped;
+        // Punctuation starts one wherever it stands; a letter only where a word begins. A placeholder ends with punctuation.
+        let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+        let within_word = at > kept && is_letter(at) && is_letter(at - 1);
+        let found = if within_word { None } else { secret_at(text, at) };
         match found {
             Some((start, end)) => {
                 let out = out.get_or_insert_with(|| String::with_capacity(text.len()));
@@ -49,8 +49,6 @@ pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<Str
                 put(text.get(start..end).unwrap_or_default(), out);
                 kept = end;
                 at = end.max(at + 1);
-                // The placeholder ends with punctuation.
-                after_letter = false;
             }
             None => at += 1,
         }
@@ -62,8 +60,22 @@ pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<Str
 
 /// Whether a secret can start with this byte: says no for most of a text.
 fn may_start(byte: u8) -> bool {
-    matches!(byte, b'B' | b'b' | b'e' | b'-' | b':' | b't' | b's' | b'g' | b'x' | b'r' | b'A' | b'n' | b'h')
+    STARTS.get(usize::from(byte)).is_some_and(|starts| *starts)
 }
+
+/// Looked at for every byte of every input and result.
+const STARTS: [bool; 256] = {
+    let mut starts = [false; 256];
+    let mut rest: &[u8] = b"Bbe-:tsgxrAnh";
+    while let [first, others @ ..] = rest {
+        #[allow(clippy::indexing_slicing, reason = "a byte is an index of it, and this is done by the compiler")]
+        {
+            starts[*first as usize] = true;
+        }
+        rest = others;
+    }
+    starts
+};
 
 /// Where the secret that starts here begins and ends. What names its kind stays readable where it is not part of it.
 fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
@@ -120,7 +132,8 @@ fn password_in_url(rest: &str) -> Option<(usize, usize)> {
 }
 
 fn known_format(rest: &str) -> Option<usize> {
-    PREFIXES.iter().find_map(|(prefix, least)| {
+    let first = rest.as_bytes().first();
+    PREFIXES.iter().filter(|(prefix, _)| prefix.as_bytes().first() == first).find_map(|(prefix, least)| {
         let length = run(rest.strip_prefix(prefix)?);
         (length >= *least).then_some(prefix.len() + length)
     })

@@ -35,18 +35,18 @@ impl Site {
     async fn route(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
         match (head.uri.path(), &head.method) {
             ("/mcp", &Method::POST) => self.post(head, body).await,
-            ("/mcp", &Method::GET) => self.wire.get(head).await.into_response().map(OutBody::from),
-            ("/mcp", &Method::DELETE) => self.wire.delete(head).await.into_response().map(OutBody::from),
+            ("/mcp", &Method::GET) => Box::pin(self.wire.get(head)).await.into_response().map(OutBody::from),
+            ("/mcp", &Method::DELETE) => Box::pin(self.wire.delete(head)).await.into_response().map(OutBody::from),
             ("/mcp", &Method::OPTIONS) if browser => preflight(head),
             ("/mcp", _) => with_header(
                 text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n"),
                 header::ALLOW,
                 "POST, GET, DELETE",
             ),
-            (path, _) if approvals::is_here(path) => self.approvals(head, body, browser).await,
+            (path, _) if approvals::is_here(path) => Box::pin(self.approvals(head, body, browser)).await,
             ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
-            ("/readyz", &Method::GET) => self.ready().await,
-            ("/metrics", &Method::GET) => self.metrics(head).await,
+            ("/readyz", &Method::GET) => Box::pin(self.ready()).await,
+            ("/metrics", &Method::GET) => Box::pin(self.metrics(head)).await,
             (path, &Method::GET) if path == METADATA || path.strip_prefix(METADATA) == Some("/mcp") => self.metadata(),
             _ => text(StatusCode::NOT_FOUND, "nothing is at this address; MCP is at /mcp\n"),
         }

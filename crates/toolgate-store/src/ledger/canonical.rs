@@ -188,16 +188,30 @@ fn number(text: &mut String, number: impl std::fmt::Display) {
     let _ = write!(text, "{number}");
 }
 
-/// A JSON string. Escapes are serde_json's, which has one form for each character.
+/// A JSON string, with the escapes that serde_json has: one form for each character.
 fn string(text: &mut String, value: &str) {
-    let plain = value.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
-    if plain {
-        text.push('"');
-        text.push_str(value);
-        text.push('"');
-    } else {
-        text.push_str(&serde_json::Value::from(value).to_string());
+    text.push('"');
+    let mut rest = value;
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        let (plain, special) = rest.split_at(at);
+        text.push_str(plain);
+        let (special, after) = special.split_at(1);
+        match special {
+            "\"" => text.push_str("\\\""),
+            "\\" => text.push_str("\\\\"),
+            "\n" => text.push_str("\\n"),
+            "\r" => text.push_str("\\r"),
+            "\t" => text.push_str("\\t"),
+            "\u{8}" => text.push_str("\\b"),
+            "\u{c}" => text.push_str("\\f"),
+            _ => special.bytes().for_each(|byte| {
+                let _ = write!(text, "\\u{byte:04x}");
+            }),
+        }
+        rest = after;
     }
+    text.push_str(rest);
+    text.push('"');
 }
 
 /// JSON as given, kept on one line: within strings a line break is always escaped, so one that stands is white space.
@@ -232,6 +246,17 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!((value["principal"].as_str(), value["tenant"].as_str()), (Some(odd), Some(odd)));
             assert_eq!(value["input"], serde_json::json!({"a": [1, 2]}));
+        }
+    }
+
+    #[test]
+    fn strings_are_written_as_serde_json_writes_them() {
+        let every: String =
+            (0..0x300_u32).filter_map(char::from_u32).chain("\u{2028}\u{1f680}\u{7f}".chars()).collect();
+        for value in ["", "plain", "\"", "\\\"\\", "a\nb", &every] {
+            let mut text = String::new();
+            string(&mut text, value);
+            assert_eq!(text, serde_json::to_string(value).unwrap());
         }
     }
 

@@ -167,7 +167,7 @@ impl Serialize for Hash {
 impl<'de> Deserialize<'de> for Hash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Hash::from_hex(&text).ok_or_else(|| D::Error::custom("a hash is 64 of 0-9 and a-f"))
+        Hash::from_hex(text.as_bytes()).ok_or_else(|| D::Error::custom("a hash is 64 of 0-9 and a-f"))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Job {
 impl Job {
     pub(crate) fn new(draft: Draft, durable: bool) -> (Self, Pending) {
         let (answer, answered) = oneshot::channel();
-        (Self { draft, durable, answer }, Pending(State::Waiting(answered)))
+        (Self { draft, durable, answer }, Pending::waiting(answered))
     }
 }
 
@@ -31,12 +31,17 @@ pub struct Pending(State);
 
 enum State {
     Waiting(oneshot::Receiver<Result<Place, LedgerUnavailable>>),
-    Refused(LedgerUnavailable),
+    /// Taken by whoever waits.
+    Known(Option<Result<Place, LedgerUnavailable>>),
 }
 
 impl Pending {
-    pub(crate) fn refused(unavailable: LedgerUnavailable) -> Self {
-        Self(State::Refused(unavailable))
+    pub(crate) fn known(answer: Result<Place, LedgerUnavailable>) -> Self {
+        Self(State::Known(Some(answer)))
+    }
+
+    pub(crate) fn waiting(answered: oneshot::Receiver<Result<Place, LedgerUnavailable>>) -> Self {
+        Self(State::Waiting(answered))
     }
 }
 
@@ -44,11 +49,12 @@ impl Future for Pending {
     type Output = Result<Place, LedgerUnavailable>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let closed = || Err(LedgerUnavailable::new("the ledger is closed"));
         match &mut self.0 {
-            State::Waiting(answered) => Pin::new(answered)
-                .poll(context)
-                .map(|answer| answer.unwrap_or_else(|_| Err(LedgerUnavailable::new("the ledger is closed")))),
-            State::Refused(unavailable) => Poll::Ready(Err(unavailable.clone())),
+            State::Waiting(answered) => {
+                Pin::new(answered).poll(context).map(|answer| answer.unwrap_or_else(|_| closed()))
+            }
+            State::Known(answer) => Poll::Ready(answer.take().unwrap_or_else(closed)),
         }
     }
 }

@@ -11,6 +11,7 @@ mod engine;
 mod entry;
 mod filter;
 mod job;
+mod journal;
 mod pages;
 mod reader;
 mod record;
@@ -37,7 +38,7 @@ pub use self::{
     job::Pending,
     pages::Pages,
     reader::LedgerReader,
-    record::{Cursor, Record},
+    record::Record,
     unavailable::LedgerUnavailable,
     verify::{Finding, Scope, Verification, Wrong},
 };
@@ -45,8 +46,8 @@ pub use self::{
 /// How a ledger is opened.
 #[derive(Debug, Clone, Default)]
 pub struct LedgerSettings {
-    /// SQLite: the largest the ledger's file may grow. At the limit nothing is recorded, and so nothing runs; the disk is
-    /// left with room for everything else. PostgreSQL has limits of its own.
+    /// The embedded store: the largest the ledger's files may grow together. At the limit nothing is recorded, and so
+    /// nothing runs; the disk is left with room for everything else. PostgreSQL has limits of its own.
     pub max_bytes: Option<u64>,
 }
 
@@ -78,14 +79,13 @@ impl Ledger {
     pub fn submit(&self, entry: Entry, durability: Durability) -> Pending {
         match Draft::new(entry) {
             Ok(draft) => self.sink.submit(draft, durability),
-            Err(unavailable) => Pending::refused(unavailable),
+            Err(unavailable) => Pending::known(Err(unavailable)),
         }
     }
 
     /// Stores what was handed over and lets go of the database.
     pub async fn close(&self) {
         self.sink.close().await;
-        self.reader.close().await;
     }
 }
 

@@ -8,17 +8,10 @@ use crate::{
     statement::{FromRow, Row},
 };
 
-/// A place in the order of time. Records with equal times keep their order of arrival.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cursor {
-    pub time: i64,
-    pub position: i64,
-}
-
 /// One stored record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The order of arrival in this database.
+    /// The order of arrival.
     pub position: i64,
     pub writer: String,
     pub seq: i64,
@@ -44,20 +37,7 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-/// Steps from writer to writer over the index, rather than through all of it.
-pub(super) const HEADS: &str = "WITH RECURSIVE writers (writer) AS (
-        SELECT MIN(writer) FROM ledger
-        UNION ALL
-        SELECT (SELECT MIN(l.writer) FROM ledger l WHERE l.writer > w.writer) FROM writers w WHERE w.writer IS NOT NULL)
-    SELECT l.writer, l.seq, l.hash FROM writers w JOIN ledger l ON l.writer = w.writer
-    WHERE l.seq = (SELECT MAX(m.seq) FROM ledger m WHERE m.writer = w.writer)
-    ORDER BY l.writer";
-
 impl Record {
-    pub fn cursor(&self) -> Cursor {
-        Cursor { time: self.time, position: self.position }
-    }
-
     /// The record on one line with what is needed to check it elsewhere: `hash` is SHA-256 of `previous` as 32 bytes
     /// and `record` as it stands here.
     pub fn to_line(&self) -> String {
@@ -92,7 +72,7 @@ impl FromRow for Record {
     }
 }
 
-/// A row of `HEADS`.
+/// A row of a writer's head.
 pub(super) struct HeadRow(pub(super) Head);
 
 impl FromRow for HeadRow {

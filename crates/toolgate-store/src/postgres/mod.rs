@@ -18,7 +18,7 @@ use tokio::{
     time::{error::Elapsed, timeout},
 };
 
-pub(crate) use self::ledger::{PostgresLedger, PostgresRecords};
+pub(crate) use self::ledger::{PostgresLedger, PostgresRecords, select};
 use self::pool::Pool;
 use crate::{
     Change, StoreError,

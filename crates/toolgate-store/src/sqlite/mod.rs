@@ -4,7 +4,6 @@
 //! visible to the next read, and announced as `Resync`.
 
 mod file;
-mod ledger;
 mod migrate;
 mod reader;
 mod run;
@@ -23,7 +22,6 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{broadcast, oneshot};
 
-pub(crate) use self::ledger::{SqliteLedger, SqliteRecords};
 use crate::{
     Change, StoreError,
     engine::{Outcome, Write},
@@ -78,6 +76,10 @@ impl Sqlite {
             threads.push(spawn("store-reader", move || reader::run(&connection, &queue))?);
         }
         Ok(Self { path: path.to_owned(), writer, readers, threads: Mutex::new(threads) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {

@@ -99,35 +99,6 @@ impl Bed {
         }
     }
 
-    /// Runs SQL behind the ledger's back, its own guards taken away first, as whoever may write to the database can.
-    pub(crate) async fn tamper(&self, sql: &str) {
-        match self {
-            Bed::Sqlite(_) => {
-                let guards = "DROP TRIGGER IF EXISTS ledger_keeps; DROP TRIGGER IF EXISTS ledger_keeps_all;";
-                let connection = rusqlite::Connection::open(self.ledger_file()).unwrap();
-                connection.execute_batch(&format!("{guards}{sql}")).unwrap();
-            }
-            Bed::Postgres { .. } => {
-                execute(&self.url(), &format!("DROP TRIGGER IF EXISTS ledger_keeps ON ledger;{sql}")).await;
-            }
-        }
-    }
-
-    /// Runs SQL on the ledger with its guards in place.
-    pub(crate) async fn try_ledger_sql(&self, sql: &str) -> Result<(), String> {
-        match self {
-            Bed::Sqlite(_) => {
-                let connection = rusqlite::Connection::open(self.ledger_file()).unwrap();
-                connection.execute_batch(sql).map_err(|error| error.to_string())
-            }
-            Bed::Postgres { .. } => {
-                let mut connection = PgConnection::connect(&self.url()).await.unwrap();
-                let outcome = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await;
-                outcome.map(drop).map_err(|error| error.to_string())
-            }
-        }
-    }
-
     /// Waits until nobody is connected: PostgreSQL finishes what a killed process last asked of it.
     pub(crate) async fn until_alone(&self) {
         if !self.is_postgres() {
@@ -144,10 +115,10 @@ impl Bed {
         connection.close().await.unwrap();
     }
 
-    /// SQLite alone: where the ledger is.
-    pub(crate) fn ledger_file(&self) -> std::path::PathBuf {
-        let Bed::Sqlite(directory) = self else { panic!("PostgreSQL has no file") };
-        directory.path().join("new").join("toolgate-ledger.db")
+    /// Where the embedded store has its ledger.
+    pub(crate) fn ledger_folder(&self) -> std::path::PathBuf {
+        let Bed::Sqlite(directory) = self else { panic!("PostgreSQL has no files") };
+        directory.path().join("new").join("toolgate-ledger")
     }
 
     /// Runs SQL beside the database, where `DATABASE_NAME` stands for its name.

@@ -95,7 +95,7 @@ impl Config {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ledger {
-    /// SQLite: the largest its file may grow. At the limit no call is let through. Absent: as far as the disk goes.
+    /// The embedded store: the largest its files may grow together. At the limit no call is let through. Absent: as far as the disk goes.
     pub max_bytes: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! Verifying with the command: what was changed is named, and the exit code is 1.
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,16 @@ fn in_words(books: &Books, more: &[&str]) -> Ran {
     books.home.run(&[&["ledger", "verify"], more].concat())
 }
 
+/// The newest of the ledger's files.
+fn file(books: &Books) -> PathBuf {
+    let folder = fs::read_dir(books.home.path(".toolgate/toolgate-ledger")).unwrap();
+    folder.map(|entry| entry.unwrap().path()).max().unwrap()
+}
+
 /// Changes stored text behind the store's back, as whoever can write to the file can: the same number of bytes.
 fn edit(books: &Books, from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
-    let path = books.home.path(".toolgate/toolgate-ledger.db");
+    let path = file(books);
     let mut bytes = fs::read(&path).unwrap();
     let places: Vec<_> = bytes
         .windows(from.len())
@@ -106,8 +112,8 @@ fn an_edited_record_is_named_in_words_and_for_programs() {
 #[test]
 fn an_older_file_put_back_is_found_by_a_checkpoint_alone() {
     let books = Books::sqlite();
-    let (ledger, old) = (books.home.path(".toolgate/toolgate-ledger.db"), books.home.path("old"));
     books.record(entries(2));
+    let (ledger, old) = (file(&books), books.home.path("old"));
     fs::copy(&ledger, &old).unwrap();
     let writer = books.record(entries(3));
     books.home.json(&["ledger", "checkpoint", "--to", "kept"]);
@@ -127,15 +133,15 @@ fn an_older_file_put_back_is_found_by_a_checkpoint_alone() {
 }
 
 #[test]
-fn a_ledger_that_is_gone_or_no_database_any_more_is_not_sound() {
+fn a_ledger_that_is_gone_or_holds_something_else_is_not_sound() {
     let books = Books::sqlite();
-    let ledger = books.home.path(".toolgate/toolgate-ledger.db");
+    let ledger = books.home.path(".toolgate/toolgate-ledger");
     books.record(entries(2));
-    fs::write(&ledger, vec![b'x'; 8192]).unwrap();
+    fs::write(file(&books), vec![b'x'; 8192]).unwrap();
     let (code, report) = verify(&books, &[]);
     assert_eq!((code, &report["sound"]), (Some(1), &json!(false)), "{report}");
-    assert!(!report["error"].as_str().unwrap().is_empty());
-    fs::remove_file(&ledger).unwrap();
+    assert_eq!(report["findings"][0]["what"], "unreadable", "{report}");
+    fs::remove_dir_all(&ledger).unwrap();
     let said = in_words(&books, &[]);
     assert_eq!(said.code, Some(1));
     assert!(said.out.contains("no ledger here"), "{said:?}");

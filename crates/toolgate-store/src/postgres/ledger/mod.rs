@@ -3,6 +3,7 @@
 mod appender;
 mod insert;
 mod scan;
+pub(crate) mod select;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 use toolgate_store::ledger::{Checkpoint, Scope, Trusted, Wrong};
 
-use super::{fill, open, whole, wrongs};
+use super::{fill, open, tamper, whole, wrongs};
 use crate::bed::Bed;
 
 async fn checkpoint(store: &toolgate_store::Store, ledger: &toolgate_store::ledger::Ledger, time: i64) -> Trusted {
@@ -39,7 +39,7 @@ on_both! {
         for scope in [Scope::Since(early.clone()), Scope::Since(late.clone()), Scope::Against(vec![early.clone(), late.clone()])] {
             assert!(ledger.verify(scope).await.unwrap().is_sound());
         }
-        bed.tamper("DELETE FROM ledger WHERE seq > 7").await;
+        tamper::remove(&bed, None, tamper::from(8)).await;
         assert!(whole(&ledger).await.is_sound(), "nothing says that there was more");
         assert!(ledger.verify(Scope::Since(early.clone())).await.unwrap().is_sound());
         for scope in [Scope::Since(late.clone()), Scope::Against(vec![early, late])] {
@@ -52,7 +52,7 @@ on_both! {
         fill(&one, 2).await;
         fill(&other, 2).await;
         let made = checkpoint(&store, &one, 50).await;
-        bed.tamper(&format!("DELETE FROM ledger WHERE writer = '{}'", other.writer())).await;
+        tamper::remove(&bed, Some(other.writer()), tamper::from(0)).await;
         assert!(whole(&one).await.is_sound());
         for scope in [Scope::Since(made.clone()), Scope::Against(vec![made])] {
             let verified = one.verify(scope).await.unwrap();
@@ -70,13 +70,15 @@ on_both! {
         let verified = one.verify(Scope::Since(made.clone())).await.unwrap();
         // The record the checkpoint lists, five new ones, and a new writer's four.
         assert_eq!((verified.records, verified.writers, verified.is_sound()), (10, 2, true), "{verified:?}");
-        bed.tamper(&format!("UPDATE ledger SET record = replace(record, '/b', '/c') WHERE seq = 23;
-            UPDATE ledger SET position = position + 1000 WHERE seq = 1 AND writer = '{}';
-            DELETE FROM ledger WHERE seq = 22", other.writer())).await;
+        tamper::edit(&bed, 23, "/b", "/c").await;
+        tamper::move_to_the_end(&bed, Some(other.writer()), 1).await;
+        tamper::remove(&bed, None, 22..=22).await;
         let verified = one.verify(Scope::Since(made)).await.unwrap();
         let mut found = wrongs(&verified);
         found.sort_by_key(|(seq, _)| *seq);
-        assert_eq!(found, [(2, Wrong::Moved), (22, Wrong::Missing { until: 22 }), (23, Wrong::Edited)]);
+        // a writer's records are read by number on PostgreSQL, where the next one stands out, and by place in files
+        let moved = if bed.is_postgres() { 2 } else { 1 };
+        assert_eq!(found, [(moved, Wrong::Moved), (22, Wrong::Missing { until: 22 }), (23, Wrong::Edited)]);
     }
 
     async fn many_checkpoints_are_held_against_the_ledger_at_once(bed: Bed) {
@@ -89,7 +91,7 @@ on_both! {
         // Their order does not matter.
         made.reverse();
         assert!(ledger.verify(Scope::Against(made.clone())).await.unwrap().is_sound());
-        bed.tamper("DELETE FROM ledger WHERE seq > 55").await;
+        tamper::remove(&bed, None, tamper::from(56)).await;
         let verified = ledger.verify(Scope::Against(made)).await.unwrap();
         assert_eq!(wrongs(&verified), [(57, Wrong::Truncated { checkpoint: 18 }), (60, Wrong::Truncated { checkpoint: 19 })]);
     }

@@ -5,7 +5,9 @@ mod checkpoints;
 mod failing;
 mod killed;
 mod reading;
+mod tamper;
 mod tampering;
+mod torn;
 
 use serde_json::value::RawValue;
 use toolgate_store::{

@@ -1,25 +1,27 @@
-//! Everything someone with the database in hand might do, done with SQL, and found.
+//! Everything someone with the database or the files in hand might do, done, and found.
 
 use aws_lc_rs::digest;
-use toolgate_store::ledger::{Filter, Record, Scope, Wrong};
+use toolgate_store::ledger::{Filter, Ledger, Record, Scope, Wrong};
 
-use super::{fill, open, whole, wrongs};
+use super::{fill, open, tamper, whole, wrongs};
 use crate::bed::Bed;
 
-/// Ten records, tampered with; what verifying says.
-async fn after(bed: &Bed, sql: &str) -> Vec<(i64, Wrong)> {
-    let (store, ledger) = open(bed).await;
+/// Ten records.
+async fn ten(bed: &Bed) -> Ledger {
+    let (_store, ledger) = open(bed).await;
     fill(&ledger, 10).await;
     assert!(whole(&ledger).await.is_sound());
-    bed.tamper(sql).await;
-    let verified = whole(&ledger).await;
+    ledger
+}
+
+/// What verifying says.
+async fn found(ledger: &Ledger) -> Vec<(i64, Wrong)> {
+    let verified = whole(ledger).await;
     assert_eq!(usize::try_from(verified.found).unwrap(), verified.findings.len());
     assert!(
         verified.findings.iter().all(|finding| finding.writer.len() == 20 || finding.writer == "?"),
         "{verified:?}"
     );
-    ledger.close().await;
-    store.close().await;
     wrongs(&verified)
 }
 
@@ -30,118 +32,75 @@ fn forged(record: &Record, from: &str, to: &str) -> (String, String) {
     (text, hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A hash as the engine writes bytes.
-fn bytes(bed: &Bed, hex: &str) -> String {
-    if bed.is_postgres() { format!("'\\x{hex}'") } else { format!("x'{hex}'") }
-}
-
 on_both! {
     async fn an_edited_text_is_found(bed: Bed) {
-        assert_eq!(after(&bed, "UPDATE ledger SET record = replace(record, '/b', '/c') WHERE seq = 5").await, [(5, Wrong::Edited)]);
+        let ledger = ten(&bed).await;
+        tamper::edit(&bed, 5, "/b", "/c").await;
+        assert_eq!(found(&ledger).await, [(5, Wrong::Edited)]);
     }
 
     async fn one_changed_letter_of_the_newest_record_is_found(bed: Bed) {
-        assert_eq!(after(&bed, "UPDATE ledger SET record = replace(record, '}', ' }') WHERE seq = 10").await, [(10, Wrong::Edited)]);
-    }
-
-    async fn an_edited_column_is_found_whichever_it_is(bed: Bed) {
-        let changes = [
-            "time = time + 1", "kind = 'intent'", "call = 'other'", "tool = 'todo.list'", "principal = 'user:eve'",
-            "tenant = NULL", "tenant = ''", "flow = 'f'", "outcome = 'denied'",
-        ];
-        let (_store, ledger) = open(&bed).await;
-        fill(&ledger, changes.len().try_into().unwrap()).await;
-        for (seq, change) in (1..).zip(changes) {
-            bed.tamper(&format!("UPDATE ledger SET {change} WHERE seq = {seq}")).await;
-        }
-        let expected: Vec<_> = (1..).zip(changes).map(|(seq, _)| (seq, Wrong::Columns)).collect();
-        assert_eq!(wrongs(&whole(&ledger).await), expected);
+        let ledger = ten(&bed).await;
+        tamper::edit(&bed, 10, "sha256:00", "sha256:01").await;
+        assert_eq!(found(&ledger).await, [(10, Wrong::Edited)]);
     }
 
     async fn an_edited_hash_is_found(bed: Bed) {
-        let zero = bytes(&bed, &"00".repeat(32));
-        assert_eq!(
-            after(&bed, &format!("UPDATE ledger SET hash = {zero} WHERE seq = 5")).await,
-            [(5, Wrong::Edited), (6, Wrong::Unlinked)]
-        );
+        let ledger = ten(&bed).await;
+        tamper::set(&bed, 5, "hash", &"00".repeat(32)).await;
+        assert_eq!(found(&ledger).await, [(5, Wrong::Edited), (6, Wrong::Unlinked)]);
     }
 
     async fn an_edited_previous_hash_is_found(bed: Bed) {
-        let zero = bytes(&bed, &"00".repeat(32));
-        assert_eq!(
-            after(&bed, &format!("UPDATE ledger SET previous = {zero} WHERE seq = 5")).await,
-            [(5, Wrong::Edited), (5, Wrong::Unlinked)]
-        );
+        let ledger = ten(&bed).await;
+        tamper::set(&bed, 5, "previous", &"00".repeat(32)).await;
+        assert_eq!(found(&ledger).await, [(5, Wrong::Edited), (5, Wrong::Unlinked)]);
     }
 
     async fn a_record_replaced_by_one_with_a_fitting_hash_is_found(bed: Bed) {
-        let (_store, ledger) = open(&bed).await;
-        fill(&ledger, 10).await;
-        let records = ledger.page(&Filter::default(), None, 20).await.unwrap();
+        let ledger = ten(&bed).await;
+        let records = ledger.page(&Filter::default(), i64::MIN, 20).await.unwrap();
         let (text, hash) = forged(&records[5], "/b", "/c");
-        let hash = bytes(&bed, &hash);
-        bed.tamper(&format!("UPDATE ledger SET record = '{text}', hash = {hash} WHERE seq = 5")).await;
-        assert_eq!(wrongs(&whole(&ledger).await), [(6, Wrong::Unlinked)]);
+        tamper::replace(&bed, 5, &text, &hash).await;
+        assert_eq!(found(&ledger).await, [(6, Wrong::Unlinked)]);
     }
 
     async fn a_deleted_record_is_found(bed: Bed) {
-        assert_eq!(after(&bed, "DELETE FROM ledger WHERE seq = 5").await, [(5, Wrong::Missing { until: 5 })]);
+        let ledger = ten(&bed).await;
+        tamper::remove(&bed, None, 5..=5).await;
+        assert_eq!(found(&ledger).await, [(5, Wrong::Missing { until: 5 })]);
     }
 
     async fn several_deleted_records_are_found(bed: Bed) {
-        assert_eq!(
-            after(&bed, "DELETE FROM ledger WHERE seq IN (2, 5, 6, 7)").await,
-            [(2, Wrong::Missing { until: 2 }), (5, Wrong::Missing { until: 7 })]
-        );
+        let ledger = ten(&bed).await;
+        tamper::remove(&bed, None, 2..=2).await;
+        tamper::remove(&bed, None, 5..=7).await;
+        assert_eq!(found(&ledger).await, [(2, Wrong::Missing { until: 2 }), (5, Wrong::Missing { until: 7 })]);
     }
 
     async fn a_deleted_beginning_is_found(bed: Bed) {
-        assert_eq!(after(&bed, "DELETE FROM ledger WHERE seq < 4").await, [(0, Wrong::Missing { until: 3 })]);
+        let ledger = ten(&bed).await;
+        tamper::remove(&bed, None, 0..=3).await;
+        assert_eq!(found(&ledger).await, [(0, Wrong::Missing { until: 3 })]);
     }
 
     async fn a_record_that_is_there_twice_is_found(bed: Bed) {
-        let columns = "writer, seq, time, kind, call, tool, principal, tenant, flow, outcome, previous, hash, record";
-        let sql = format!(
-            "DROP INDEX ledger_by_writer; INSERT INTO ledger ({columns}) SELECT {columns} FROM ledger WHERE seq = 5"
-        );
-        assert_eq!(after(&bed, &sql).await, [(5, Wrong::Inserted)]);
-    }
-
-    async fn a_record_that_was_put_in_is_found(bed: Bed) {
-        // With the number of a record that was taken out for it.
-        let columns = "time, kind, call, tool, principal, tenant, flow, outcome, previous, hash";
-        let sql = format!(
-            "DELETE FROM ledger WHERE seq = 5;
-             INSERT INTO ledger (writer, seq, {columns}, record) SELECT writer, 5, {columns}, record FROM ledger WHERE seq = 6"
-        );
-        let found = after(&bed, &sql).await;
-        assert!(found.contains(&(5, Wrong::Columns)) && found.contains(&(5, Wrong::Moved)), "{found:?}");
+        let ledger = ten(&bed).await;
+        tamper::double(&bed, 5).await;
+        assert_eq!(found(&ledger).await, [(5, Wrong::Inserted)]);
     }
 
     async fn a_moved_record_is_found(bed: Bed) {
-        assert_eq!(after(&bed, "UPDATE ledger SET position = 1000000 WHERE seq = 5").await, [(5, Wrong::Moved)]);
-    }
-
-    async fn records_that_changed_places_are_found(bed: Bed) {
-        let sql = "UPDATE ledger SET seq = -1 WHERE seq = 5; UPDATE ledger SET seq = 5 WHERE seq = 6;
-            UPDATE ledger SET seq = 6 WHERE seq = -1";
-        let found = after(&bed, sql).await;
-        assert!(found.contains(&(5, Wrong::Columns)) && found.contains(&(6, Wrong::Columns)), "{found:?}");
-    }
-
-    async fn a_record_given_to_another_writer_is_found(bed: Bed) {
-        let sql = "UPDATE ledger SET writer = 'ffffffffffffffffffff' WHERE seq = 5";
-        let found = after(&bed, sql).await;
-        assert!(found.contains(&(5, Wrong::Columns)), "{found:?}");
-        assert!(found.contains(&(5, Wrong::Missing { until: 5 })), "{found:?}");
-        assert!(found.contains(&(0, Wrong::Missing { until: 4 })), "{found:?}");
+        let ledger = ten(&bed).await;
+        tamper::move_to_the_end(&bed, None, 5).await;
+        assert_eq!(found(&ledger).await, [(5, Wrong::Moved)]);
     }
 
     async fn what_is_sound_beside_it_is_not_accused(bed: Bed) {
         let ((_here, one), (_there, other)) = (open(&bed).await, open(&bed).await);
         fill(&one, 10).await;
         fill(&other, 10).await;
-        bed.tamper(&format!("DELETE FROM ledger WHERE seq = 3 AND writer = '{}'", one.writer())).await;
+        tamper::remove(&bed, Some(one.writer()), 3..=3).await;
         let verified = whole(&other).await;
         assert_eq!(wrongs(&verified), [(3, Wrong::Missing { until: 3 })]);
         assert_eq!(verified.findings[0].writer, one.writer());
@@ -154,14 +113,111 @@ on_both! {
         let key = store.ledger_key().await.unwrap();
         let trusted = ledger.checkpoint(&key, 50).await.unwrap().trusted(&key.public()).unwrap();
         // The newest record rewritten with a fitting hash: without a checkpoint nobody could tell.
-        let records = ledger.page(&Filter::default(), None, 20).await.unwrap();
+        let records = ledger.page(&Filter::default(), i64::MIN, 20).await.unwrap();
         let (text, hash) = forged(&records[6], "/b", "/c");
-        let hash = bytes(&bed, &hash);
-        bed.tamper(&format!("UPDATE ledger SET record = '{text}', hash = {hash} WHERE seq = 6")).await;
+        tamper::replace(&bed, 6, &text, &hash).await;
         assert!(whole(&ledger).await.is_sound());
         for scope in [Scope::Against(vec![trusted.clone()]), Scope::Since(trusted)] {
             let verified = ledger.verify(scope).await.unwrap();
             assert_eq!(wrongs(&verified), [(6, Wrong::NotAsInCheckpoint { checkpoint: 50 })]);
         }
+    }
+}
+
+/// Columns that repeat a record are PostgreSQL's alone.
+mod columns {
+    use super::*;
+
+    async fn after(sql: &'static str, check: impl FnOnce(Vec<(i64, Wrong)>) + Send + 'static) {
+        let tampered = async move |bed: Bed| {
+            let ledger = ten(&bed).await;
+            tamper::sql(&bed, sql).await;
+            check(found(&ledger).await);
+        };
+        Bed::postgres().await.run(tampered).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_edited_column_is_found_whichever_it_is() {
+        let check = async |bed: Bed| {
+            let changes = [
+                "time = time + 1",
+                "kind = 'intent'",
+                "call = 'other'",
+                "tool = 'todo.list'",
+                "principal = 'user:eve'",
+                "tenant = NULL",
+                "tenant = ''",
+                "flow = 'f'",
+                "outcome = 'denied'",
+            ];
+            let (_store, ledger) = open(&bed).await;
+            fill(&ledger, changes.len().try_into().unwrap()).await;
+            for (seq, change) in (1..).zip(changes) {
+                tamper::sql(&bed, &format!("UPDATE ledger SET {change} WHERE seq = {seq}")).await;
+            }
+            let expected: Vec<_> = (1..).zip(changes).map(|(seq, _)| (seq, Wrong::Columns)).collect();
+            assert_eq!(wrongs(&whole(&ledger).await), expected);
+        };
+        Bed::postgres().await.run(check).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_record_that_was_put_in_is_found() {
+        // With the number of a record that was taken out for it.
+        let sql = "DELETE FROM ledger WHERE seq = 5;
+            INSERT INTO ledger (writer, seq, time, kind, call, tool, principal, tenant, flow, outcome, previous, hash, record)
+            SELECT writer, 5, time, kind, call, tool, principal, tenant, flow, outcome, previous, hash, record
+            FROM ledger WHERE seq = 6";
+        after(sql, |found| {
+            assert!(found.contains(&(5, Wrong::Columns)) && found.contains(&(5, Wrong::Moved)), "{found:?}");
+        })
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn records_that_changed_places_are_found() {
+        let sql = "UPDATE ledger SET seq = -1 WHERE seq = 5; UPDATE ledger SET seq = 5 WHERE seq = 6;
+            UPDATE ledger SET seq = 6 WHERE seq = -1";
+        after(sql, |found| {
+            assert!(found.contains(&(5, Wrong::Columns)) && found.contains(&(6, Wrong::Columns)), "{found:?}");
+        })
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_record_given_to_another_writer_is_found() {
+        after("UPDATE ledger SET writer = 'ffffffffffffffffffff' WHERE seq = 5", |found| {
+            for wrong in [(5, Wrong::Columns), (5, Wrong::Missing { until: 5 }), (0, Wrong::Missing { until: 4 })] {
+                assert!(found.contains(&wrong), "{found:?}");
+            }
+        })
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_database_itself_refuses_changes() {
+        let check = async |bed: Bed| {
+            let ledger = ten(&bed).await;
+            for sql in ["UPDATE ledger SET outcome = 'denied'", "DELETE FROM ledger"] {
+                let refused = tamper::try_sql(&bed, sql).await.unwrap_err();
+                assert!(refused.contains("append-only"), "{refused}");
+            }
+            assert_eq!(whole(&ledger).await.records, 11);
+        };
+        Bed::postgres().await.run(check).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_ledger_from_a_newer_program_is_refused() {
+        let check = async |bed: Bed| {
+            ten(&bed).await.close().await;
+            let newer = "INSERT INTO toolgate_ledger_migrations (version, name, digest) VALUES (9999, 'future', '')";
+            tamper::sql(&bed, newer).await;
+            let store = bed.open().await;
+            let refused = store.ledger(toolgate_store::ledger::LedgerSettings::default()).await.err().unwrap();
+            assert!(refused.to_string().contains("newer than this program"), "{refused}");
+        };
+        Bed::postgres().await.run(check).await;
     }
 }

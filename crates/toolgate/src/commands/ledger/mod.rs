@@ -53,9 +53,6 @@ impl Open {
     }
 
     pub(super) async fn close(self) {
-        if let Some(ledger) = self.ledger {
-            ledger.close().await;
-        }
         self.store.close().await;
     }
 }

@@ -1,0 +1,114 @@
+//! The ledger of the embedded store: a folder of JSON Lines files, one for each day, that are only ever appended to.
+//!
+//! Whoever records hands its record to the operating system itself, with one write; one thread waits for the disk for all
+//! who must be sure. Any number of processes append to the same files: the system puts every write at the end.
+
+mod append;
+mod day;
+mod line;
+mod reader;
+mod sync;
+mod walk;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use tokio::sync::oneshot;
+
+pub(super) use self::reader::JournalReader;
+use self::{append::State, sync::Shared};
+use super::{Chain, LedgerSettings, Pending, canonical::Draft};
+use crate::{StoreError, error::Fault};
+
+const OPEN: &str = "open the ledger";
+
+/// The side that appends.
+pub(super) struct Journal {
+    writer: Arc<str>,
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Journal {
+    /// Makes the folder where it is missing. Its first file is made with the first record.
+    pub(super) fn open(folder: &Path, settings: &LedgerSettings) -> Result<Self, StoreError> {
+        let failed = |reason: String| Fault::Other(reason).during(OPEN);
+        append::make(folder).map_err(|error| failed(format!("'{}' can't be made: {error}", folder.display())))?;
+        let chain = Chain::new().map_err(|_| failed("the system has no random numbers".to_owned()))?;
+        let writer = chain.writer().clone();
+        let shared = Shared::new(State::new(folder.to_owned(), chain, settings.max_bytes));
+        let syncing = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("ledger-sync".to_owned()).spawn(move || syncing.run());
+        let thread = thread.map_err(|error| failed(format!("no thread could be started: {error}")))?;
+        Ok(Self { writer, shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub(super) fn writer(&self) -> &str {
+        &self.writer
+    }
+
+    /// With the operating system when this returns; on the disk when what it returns says so, where that was asked.
+    pub(super) fn append(&self, draft: Draft, durable: bool) -> Pending {
+        let mut state = self.shared.lock();
+        let synced = state.unsynced.is_empty();
+        let place = match state.append(draft) {
+            Ok(place) => place,
+            Err(unavailable) => return Pending::known(Err(unavailable)),
+        };
+        if !durable {
+            drop(state);
+            if synced {
+                // its time begins
+                self.shared.wake();
+            }
+            return Pending::known(Ok(place));
+        }
+        let (answer, answered) = oneshot::channel();
+        state.waiting.push((answer, place));
+        drop(state);
+        self.shared.wake();
+        Pending::waiting(answered)
+    }
+
+    pub(super) async fn close(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let shared = Arc::clone(&self.shared);
+        let end = move || {
+            shared.lock().closed = true;
+            shared.wake();
+            if let Some(thread) = thread {
+                let _ = thread.join();
+            }
+        };
+        let _ = tokio::task::spawn_blocking(end).await;
+    }
+}
+
+impl Drop for Journal {
+    /// The thread has the state too, and would wait for ever.
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.wake();
+    }
+}
+
+/// `toolgate.db` has its ledger in the folder `toolgate-ledger`: two stores in one directory have two.
+pub(super) fn beside(store: &Path) -> PathBuf {
+    let mut name = store.file_stem().unwrap_or_default().to_owned();
+    name.push("-ledger");
+    store.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_store_has_its_own_ledger() {
+        assert_eq!(beside(Path::new("a/toolgate.db")), Path::new("a/toolgate-ledger"));
+        assert_eq!(beside(Path::new("other.db")), Path::new("other-ledger"));
+    }
+}
