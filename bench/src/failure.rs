@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     Policy(String),
     #[error("{0} took too long")]
     Late(String),
+    #[error(transparent)]
+    Store(#[from] toolgate_store::StoreError),
 }
 
 /// Adds to an I/O failure what was being done.

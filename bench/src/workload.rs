@@ -35,6 +35,9 @@ pub(crate) enum Workload {
     /// Starting with 20 upstreams of 50 tools each.
     #[value(name = "W5")]
     W5,
+    /// What a team's tools read, as its tasks and messages grow.
+    #[value(name = "W6")]
+    W6,
 }
 
 impl Workload {
@@ -49,13 +52,14 @@ impl Workload {
             Self::W2 => 500,
             Self::W1 | Self::W3 | Self::W4 | Self::W4Old => 20,
             Self::W5 => UPSTREAMS * TOOLS_EACH,
+            Self::W6 => 0,
         }
     }
 
     pub(crate) fn work(self) -> Work {
         match self {
             Self::W3 | Self::W4 | Self::W4Old => Work::Call,
-            Self::W0 | Self::W1 | Self::W2 | Self::W5 => Work::List,
+            Self::W0 | Self::W1 | Self::W2 | Self::W5 | Self::W6 => Work::List,
         }
     }
 
@@ -68,6 +72,7 @@ impl Workload {
             Self::W4 => "W4 pass on",
             Self::W4Old => "W4 pass on, older upstream",
             Self::W5 => "W5 start",
+            Self::W6 => "W6 growth",
         }
     }
 }

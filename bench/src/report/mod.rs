@@ -1,5 +1,6 @@
 //! From figures to a page: medians, the table, the targets.
 
+mod growth;
 mod statistics;
 mod table;
 mod targets;

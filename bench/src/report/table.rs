@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::growth::growth_lines;
 use super::statistics::{Spread, median};
 use super::targets::{Verdict, ratios};
 use super::upstreams::{detour_lines, start_lines};
@@ -44,6 +45,7 @@ fn lines(outcome: &Outcome) -> String {
     lines.push_str(&cold_line(outcome));
     lines.push_str(&detour_lines(&outcome.detours));
     lines.push_str(&start_lines(&outcome.starts));
+    lines.push_str(&growth_lines(&outcome.growth));
     lines
 }
 

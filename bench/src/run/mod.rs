@@ -4,6 +4,7 @@ mod catalogue;
 mod cell;
 mod cold;
 mod gate;
+mod growth;
 mod machine;
 mod noise;
 mod passing;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 pub(crate) use cell::{Cell, Pair, Question};
 pub(crate) use cold::Cold;
+pub(crate) use growth::{Growth, Reads};
 pub(crate) use noise::noise;
 pub(crate) use passing::Detour;
 pub(crate) use process::cpu_time;
@@ -67,6 +69,7 @@ pub(crate) struct Outcome {
     pub(crate) cold: Vec<Cold>,
     pub(crate) detours: Vec<Detour>,
     pub(crate) starts: Vec<Start>,
+    pub(crate) growth: Vec<Growth>,
 }
 
 impl Plan {
@@ -136,6 +139,10 @@ pub(crate) async fn run(toolgate: &Path, plan: &Plan) -> Result<Outcome, Failure
                 outcome.starts.push(start::measure(&machine, toolgate, way).await?);
             }
         }
+    }
+    // once: what it shows is how the sizes of one run compare
+    if plan.asks(Workload::W6) {
+        outcome.growth = growth::measure(plan.quick).await?;
     }
     outcome.cells.sort_by_key(|cell| cell.question.workload);
     Ok(outcome)

@@ -58,6 +58,7 @@ pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>, kind: Kind) -> Resu
         log: hears.log,
         capabilities: if can_be_asked(&ask) { asked.capabilities.clone() } else { running::empty() },
         asked_while_running: !ask.version.is_modern(),
+        address: ask.transport.address(),
     };
     let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);
     converse(asked, running, hears, &ask).await

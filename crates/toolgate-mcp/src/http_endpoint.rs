@@ -1,6 +1,6 @@
 //! `POST`, `GET` and `DELETE` of the one MCP address.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
@@ -22,9 +22,9 @@ use crate::{
 };
 
 impl Wire {
-    /// Answers one message.
-    pub async fn post(&self, head: &Parts, body: Bytes) -> Reply {
-        match self.inner.post(head, &body).await {
+    /// Answers one message. The address is the other end of its connection, where that is known.
+    pub async fn post(&self, head: &Parts, body: Bytes, address: Option<IpAddr>) -> Reply {
+        match self.inner.post(head, &body, address).await {
             Ok(reply) => reply,
             Err((refusal, id)) => Reply::refused(&refusal, id),
         }
@@ -42,20 +42,30 @@ impl Wire {
 }
 
 impl Inner {
-    async fn post<'b>(self: &Arc<Self>, head: &Parts, body: &'b Bytes) -> Result<Reply, (Refusal, Option<&'b str>)> {
+    async fn post<'b>(
+        self: &Arc<Self>,
+        head: &Parts,
+        body: &'b Bytes,
+        address: Option<IpAddr>,
+    ) -> Result<Reply, (Refusal, Option<&'b str>)> {
         let unread = |refusal| (refusal, None);
         headers::check_query(head.uri.query()).map_err(unread)?;
         headers::check_content_type(&head.headers).map_err(unread)?;
         self.check_size(body).map_err(unread)?;
         let message = Message::read(body, &self.config.limits)?;
         let id = message.id;
-        self.answer(&head.headers, &message).await.map_err(|refusal| (refusal, id))
+        self.answer(&head.headers, &message, address).await.map_err(|refusal| (refusal, id))
     }
 
-    async fn answer(self: &Arc<Self>, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
+    async fn answer(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+        address: Option<IpAddr>,
+    ) -> Result<Reply, Refusal> {
         let version = version_of(headers, message)?;
         match (message.kind, message.id) {
-            (Kind::Request, Some(id)) => self.answer_request(headers, message, id, version).await,
+            (Kind::Request, Some(id)) => self.answer_request((headers, address), message, id, version).await,
             (Kind::Response, _) if version.is_modern() => {
                 Err(Refusal::request("responses are not taken; answers come with the next try of the call"))
             }
@@ -74,7 +84,7 @@ impl Inner {
 
     async fn answer_request(
         self: &Arc<Self>,
-        headers: &HeaderMap,
+        (headers, address): (&HeaderMap, Option<IpAddr>),
         message: &Message<'_>,
         id: &str,
         version: Version,
@@ -110,7 +120,8 @@ impl Inner {
         }
         let identified = self.within_flow(identified, message).await?;
         let lang = headers::language(headers, self.spine.gate().lang());
-        let transport = Transport::Http { headers, events: accepted.events && headers.contains_key(header::ACCEPT) };
+        let transport =
+            Transport::Http { headers, events: accepted.events && headers.contains_key(header::ACCEPT), address };
         let ask = Ask { message, id, version, lang, identified: &identified, legacy, transport };
         if method == Some(Method::Initialize) {
             return self.initialize(&ask);

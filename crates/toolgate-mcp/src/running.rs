@@ -1,6 +1,6 @@
 //! A call under way for a client: what it says, and in the end what came of it.
 
-use std::{borrow::Cow, collections::VecDeque, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::VecDeque, future::Future, net::IpAddr, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -37,6 +37,7 @@ pub(crate) struct Ear {
     pub(crate) capabilities: Box<RawValue>,
     /// Of the older era: it is asked while the call runs. Else it is asked in the call's answer, and calls again.
     pub(crate) asked_while_running: bool,
+    pub(crate) address: Option<IpAddr>,
 }
 
 pub(crate) struct Running {
@@ -68,6 +69,7 @@ impl Running {
             wants_progress: ear.wants_progress,
             log: ear.log,
             capabilities: ear.capabilities,
+            address: ear.address,
         });
         let (inner, caller, call) = (Arc::clone(inner), Arc::clone(caller), Arc::clone(call));
         let outcome = Box::pin(async move {

@@ -1,6 +1,7 @@
 //! The wire itself: what it holds, and the steps that HTTP and stdio share.
 
 use std::{
+    net::IpAddr,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -166,10 +167,21 @@ pub(crate) enum Transport<'a> {
         headers: &'a HeaderMap,
         /// The client takes an answer as a stream of events.
         events: bool,
+        /// The other end of the connection.
+        address: Option<IpAddr>,
     },
     Stdio {
         out: &'a mpsc::Sender<Bytes>,
     },
+}
+
+impl Transport<'_> {
+    pub(crate) fn address(self) -> Option<IpAddr> {
+        match self {
+            Transport::Http { address, .. } => address,
+            Transport::Stdio { .. } => None,
+        }
+    }
 }
 
 impl Inner {

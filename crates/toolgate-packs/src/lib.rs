@@ -4,6 +4,7 @@ mod definitions;
 pub mod echo;
 pub mod gate;
 pub mod spine;
+pub mod team;
 pub mod todo;
 pub mod vault;
 

@@ -5,4 +5,11 @@ pub mod identity;
 pub mod metadata;
 pub mod session_store;
 pub mod stdio;
+pub mod team;
 pub mod webhooks;
+
+/// Unix milliseconds.
+fn now_millis() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -47,7 +47,12 @@ impl StoredSessions {
                             tracing::warn!(%fault, "sessions could not be read again");
                         }
                     }
-                    Change::Task { .. } | Change::Key { .. } | Change::Flow { .. } | Change::Approval { .. } => {}
+                    Change::Task { .. }
+                    | Change::Key { .. }
+                    | Change::Flow { .. }
+                    | Change::Approval { .. }
+                    | Change::AgentSession { .. }
+                    | Change::Team { .. } => {}
                 }
             }
         })

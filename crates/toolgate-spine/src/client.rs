@@ -1,6 +1,7 @@
 //! The client a call runs for: what may be said to it while the call runs, and what may be asked of it.
 
 use std::{
+    net::IpAddr,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -143,6 +144,8 @@ pub struct Line {
     pub log: Option<LogLevel>,
     /// The client's capabilities as it declared them: a JSON object.
     pub capabilities: Box<RawValue>,
+    /// Where it calls from; not known of a client on standard input.
+    pub address: Option<IpAddr>,
 }
 
 impl Client {
@@ -170,6 +173,11 @@ impl Client {
         if let Some(inner) = self.0.as_ref().filter(|inner| inner.line.log.is_some_and(|least| level >= least)) {
             let _ = inner.line.said.try_send(Said::Log(params.to_owned()));
         }
+    }
+
+    /// Where it calls from, as far as that is known.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.0.as_ref().and_then(|inner| inner.line.address)
     }
 
     /// As the client declared them: a JSON object.
@@ -271,7 +279,10 @@ mod tests {
     fn client(capabilities: &str) -> (Client, mpsc::Receiver<Said>) {
         let (said, heard) = mpsc::channel(4);
         let capabilities = RawValue::from_string(capabilities.to_owned()).unwrap();
-        (Client::on(Line { said, wants_progress: false, log: Some(LogLevel::Warning), capabilities }), heard)
+        (
+            Client::on(Line { said, wants_progress: false, log: Some(LogLevel::Warning), capabilities, address: None }),
+            heard,
+        )
     }
 
     fn raw(json: &str) -> Box<RawValue> {

@@ -31,9 +31,12 @@ pub struct ArgumentFault {
     pub message: String,
     /// The arguments as given.
     pub arguments: Value,
+    /// The language of who called.
+    pub lang: Lang,
 }
 
-/// Credentials that some clients can only send as arguments. A tool that does not declare them never sees them.
+/// Credentials that some clients can only send as arguments. A tool that does not declare them never sees them, nor does
+/// one that declares them for the gate.
 const CREDENTIAL_ARGUMENTS: [&str; 2] = ["session_token", "coordinator_token"];
 
 type RawObject = IndexMap<String, Box<RawValue>>;
@@ -89,6 +92,7 @@ impl Decided {
                 property: missing_property(&fault),
                 message: fault.to_string(),
                 arguments: value.clone(),
+                lang: self.lang,
             };
             return Err(self.misfit(&fault));
         }
@@ -133,7 +137,9 @@ impl Decided {
             return RawValue::from_string(text.to_owned()).map_err(|fault| self.invalid_json(&fault));
         }
         let mut arguments: RawObject = serde_json::from_str(text).map_err(|fault| self.invalid_json(&fault))?;
-        for name in CREDENTIAL_ARGUMENTS.iter().filter(|name| !declares(name)) {
+        let source = self.house.sources.get(&self.tool.source);
+        let for_the_gate = source.is_some_and(|source| source.declares_for_the_gate());
+        for name in CREDENTIAL_ARGUMENTS.iter().filter(|name| for_the_gate || !declares(name)) {
             arguments.shift_remove(*name);
         }
         for (name, binding) in bind {
@@ -148,6 +154,7 @@ impl Decided {
                     property: Some(name.clone()),
                     message: format!("Argument '{name}' is filled from the caller and can't be set to another value"),
                     arguments: Value::Null,
+                    lang: self.lang,
                 }));
             }
             arguments.insert(name.clone(), to_raw_value(value).map_err(|fault| self.invalid_json(&fault))?);
@@ -178,6 +185,7 @@ impl Decided {
             property: None,
             message: format!("not an object of arguments ({fault})"),
             arguments: Value::Null,
+            lang: self.lang,
         })
     }
 

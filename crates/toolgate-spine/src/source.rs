@@ -51,6 +51,11 @@ pub trait ToolSource: Send + Sync {
         true
     }
 
+    /// Whether the credentials that its tools declare as arguments are the gate's to read, and nobody's after it.
+    fn declares_for_the_gate(&self) -> bool {
+        false
+    }
+
     /// A source's own words for arguments that do not fit the schema; `None` for the gate's.
     fn word(&self, _tool: &Tool, _fault: &ArgumentFault) -> Option<ToolAnswer> {
         None

@@ -227,7 +227,7 @@ impl Spine {
             return Err(Box::new(Outcome::Unavailable { message, tool }));
         };
         if guarded.decided.dry_run {
-            return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Previewed { guarded }) });
+            return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Box::new(Previewed { guarded })) });
         }
         let slot = house.slot(&tool, caller)?;
         let yes = self.approved(&guarded, call, step).await?;
@@ -355,5 +355,5 @@ pub(crate) fn ran_as(tool: &Tool) -> Ran {
 
 enum Then {
     Run(Box<Guarded>, Option<Yes>),
-    Preview(Previewed),
+    Preview(Box<Previewed>),
 }

@@ -29,6 +29,15 @@ pub enum Change {
     Approval {
         id: String,
     },
+    /// This session of an agent ended or is to end.
+    AgentSession {
+        id: String,
+    },
+    /// There is news for these agents of a project: who waits for it looks again.
+    Team {
+        project: String,
+        agents: Vec<String>,
+    },
     /// Changes may have been missed: forget what was remembered and read again.
     Resync,
 }
@@ -88,6 +97,8 @@ mod tests {
             Change::Key { id: "k".into() },
             Change::Flow { id: "f".into() },
             Change::Approval { id: "a".into() },
+            Change::AgentSession { id: "s".into() },
+            Change::Team { project: "p".into(), agents: vec!["a".into(), "b".into()] },
             Change::Resync,
         ] {
             assert_eq!(Change::from_notification(&change.to_notification()), change);

@@ -36,6 +36,7 @@ mod sqlite;
 mod statement;
 mod store;
 mod tasks;
+pub mod team;
 mod todo;
 mod vault;
 

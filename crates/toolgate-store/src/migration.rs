@@ -56,6 +56,8 @@ const SQLITE_STORE: &[Migration] = &[
         name: "approval notices",
         sql: include_str!("../migrations/sqlite/0004_approval_notices.sql"),
     },
+    Migration { version: 6, name: "team people", sql: include_str!("../migrations/sqlite/0006_team_people.sql") },
+    Migration { version: 7, name: "team work", sql: include_str!("../migrations/sqlite/0007_team_work.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -67,6 +69,8 @@ const POSTGRES_STORE: &[Migration] = &[
         name: "approval notices",
         sql: include_str!("../migrations/postgres/0004_approval_notices.sql"),
     },
+    Migration { version: 6, name: "team people", sql: include_str!("../migrations/postgres/0006_team_people.sql") },
+    Migration { version: 7, name: "team work", sql: include_str!("../migrations/postgres/0007_team_work.sql") },
 ];
 
 impl Migration {

@@ -12,6 +12,7 @@ use crate::{
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
+    team::Team,
 };
 
 /// An open database. Clones share its connections.
@@ -93,6 +94,11 @@ impl Store {
     /// What is remembered of exactly one vault.
     pub fn vault(&self, name: &str) -> Result<VaultRepository, StoreError> {
         VaultRepository::new(self.engine.clone(), name)
+    }
+
+    /// Agents, their projects and their sessions.
+    pub fn team(&self) -> Team {
+        Team::new(self.engine.clone())
     }
 
     /// What one principal noted.

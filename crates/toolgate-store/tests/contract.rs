@@ -45,6 +45,16 @@ mod secrets;
 mod sessions;
 #[path = "contract/tasks.rs"]
 mod tasks;
+#[path = "contract/team/mod.rs"]
+mod team;
+#[path = "contract/team_races.rs"]
+mod team_races;
+#[path = "contract/team_stage.rs"]
+mod team_stage;
+#[path = "contract/team_talks.rs"]
+mod team_talks;
+#[path = "contract/team_tasks.rs"]
+mod team_tasks;
 #[path = "contract/todo.rs"]
 mod todo;
 #[path = "contract/undo.rs"]

@@ -150,7 +150,7 @@ mod tests {
 
     fn client(capabilities: &str) -> Client {
         let capabilities = RawValue::from_string(capabilities.to_owned()).unwrap();
-        Client::on(Line { said: mpsc::channel(1).0, wants_progress: false, log: None, capabilities })
+        Client::on(Line { said: mpsc::channel(1).0, wants_progress: false, log: None, capabilities, address: None })
     }
 
     #[test]

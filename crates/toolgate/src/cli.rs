@@ -1,6 +1,8 @@
 //! The command line. Names here are a contract: people and scripts rely on them.
 
 mod books;
+mod team;
+mod team_work;
 
 use std::path::PathBuf;
 
@@ -9,6 +11,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use self::books::{
     ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
+
+pub use self::team::{AddAgent, AgentCommand, ProjectCommand, SetAgent, SignIn};
+pub use self::team_work::ProjectTaskCommand;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -55,6 +60,8 @@ pub enum Command {
         /// The client's token.
         #[arg(long, env = "TOOLGATE_TOKEN", hide_env_values = true)]
         token: Option<String>,
+        #[command(flatten)]
+        sign_in: SignIn,
         /// Accept the tools of an upstream that nobody has accepted anything of yet.
         #[arg(long)]
         accept_new: bool,
@@ -123,6 +130,12 @@ pub enum Command {
     /// Tasks that agents run under.
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Agents of a team, and how they prove who they are.
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// Projects that agents work in.
+    #[command(subcommand)]
+    Project(ProjectCommand),
     /// Calls that wait for a person's yes, and the answer to them.
     #[command(subcommand)]
     Approvals(ApprovalsCommand),

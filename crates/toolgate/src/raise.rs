@@ -14,6 +14,7 @@ use toolgate_packs::{
     echo::EchoPack,
     gate::GatePack,
     spine::SpinePack,
+    team::{TeamConfig, TeamPack},
     todo::TodoPack,
     vault::{DatabaseConfig, VaultConfig, VaultPack},
 };
@@ -43,6 +44,8 @@ pub enum RaiseProblem {
     BadDatabase { name: String, reason: String },
     #[error("the pack '{pack}' takes neither root nor databases; only 'vault' does")]
     UnwantedRoot { pack: String },
+    #[error("the pack '{pack}' takes no advertise; only 'team' does")]
+    UnwantedAdvertise { pack: String },
     #[error(transparent)]
     Vault(#[from] toolgate_packs::vault::VaultProblem),
     #[error("the pack '{pack}' takes no definitions; only 'echo' does")]
@@ -74,7 +77,7 @@ pub enum RaiseProblem {
 }
 
 /// Every pack there is.
-pub const PACKS: &[&str] = &["echo", "gate", "spine", "todo", "vault"];
+pub const PACKS: &[&str] = &["echo", "gate", "spine", "team", "todo", "vault"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaiseProblem> {
@@ -147,6 +150,7 @@ pub fn house(
             "todo" => Arc::new(TodoPack::new(store.clone())?),
             "echo" => Arc::new(echo(pack)?),
             "spine" => Arc::new(SpinePack::new(Arc::clone(door))?),
+            "team" => Arc::new(TeamPack::new(store.clone(), team(pack))?),
             "vault" => Arc::new(VaultPack::new(store.clone(), &vault(pack)?)?),
             _ => Arc::new(GatePack::new()?),
         });
@@ -185,10 +189,14 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
     if (pack.root.is_some() || !pack.databases.is_empty()) && name != "vault" {
         return Err(RaiseProblem::UnwantedRoot { pack: name.to_owned() });
     }
+    if pack.advertise && name != "team" {
+        return Err(RaiseProblem::UnwantedAdvertise { pack: name.to_owned() });
+    }
     match name {
         "todo" => Ok(toolgate_packs::todo::offered()?),
         "gate" => Ok(GatePack::new()?.tools()),
         "spine" => Ok(toolgate_packs::spine::offered()?),
+        "team" => Ok(toolgate_packs::team::offered(team(pack))?),
         "vault" => {
             vault(pack)?;
             Ok(toolgate_packs::vault::offered()?)
@@ -205,6 +213,10 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
 fn echo(pack: &Pack) -> Result<EchoPack, RaiseProblem> {
     let path = pack.definitions.as_deref().ok_or(RaiseProblem::NoDefinitions)?;
     Ok(EchoPack::new(&path.display().to_string(), &read(path)?)?)
+}
+
+fn team(pack: &Pack) -> TeamConfig {
+    TeamConfig { advertise: pack.advertise }
 }
 
 fn vault(pack: &Pack) -> Result<VaultConfig, RaiseProblem> {

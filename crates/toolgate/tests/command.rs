@@ -82,6 +82,14 @@ mod routes;
 mod shutdown;
 #[path = "command/stdio.rs"]
 mod stdio;
+#[path = "command/team.rs"]
+mod team;
+#[path = "command/team_rest.rs"]
+mod team_rest;
+#[path = "command/team_tasks.rs"]
+mod team_tasks;
+#[path = "command/team_waiting.rs"]
+mod team_waiting;
 #[path = "command/undo.rs"]
 mod undo;
 #[path = "command/upstreams.rs"]

@@ -112,7 +112,7 @@ impl Ask {
     }
 
     pub async fn reply(&self, site: &Site) -> Reply {
-        site.wire.post(&self.head(Method::POST), Bytes::from(self.body.clone())).await
+        site.wire.post(&self.head(Method::POST), Bytes::from(self.body.clone()), None).await
     }
 
     pub async fn post(&self, site: &Site) -> Got {

@@ -3,7 +3,7 @@
 const DAY: i64 = 86_400;
 
 /// Nanoseconds since 1970 as an ISO 8601 time of the second, in UTC.
-pub(super) fn timestamp(nanoseconds: i64) -> String {
+pub(crate) fn timestamp(nanoseconds: i64) -> String {
     let seconds = nanoseconds.div_euclid(1_000_000_000);
     let (year, month, day) = civil(seconds.div_euclid(DAY));
     let second = seconds.rem_euclid(DAY);

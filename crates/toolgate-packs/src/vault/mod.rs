@@ -6,7 +6,7 @@ mod changing;
 mod config;
 mod cursor;
 mod databases;
-mod dates;
+pub(crate) mod dates;
 mod events;
 mod facts;
 mod failure;

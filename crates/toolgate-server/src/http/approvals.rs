@@ -58,7 +58,7 @@ impl<'p> Room<'p> {
 }
 
 /// A problem in words for programs and for people.
-struct Problem {
+pub(super) struct Problem {
     status: StatusCode,
     code: String,
     message: String,
@@ -66,7 +66,7 @@ struct Problem {
 }
 
 impl Problem {
-    fn new(status: StatusCode, code: &str, message: impl Into<String>, remedy: &str) -> Self {
+    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>, remedy: &str) -> Self {
         Self { status, code: code.to_owned(), message: message.into(), remedy: Some(remedy.to_owned()) }
     }
 
@@ -83,7 +83,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message, "see docs/approvals.md")
     }
 
-    fn answer(self) -> Answer {
+    pub(super) fn answer(self) -> Answer {
         let mut body = json!({"code": self.code, "message": self.message});
         if let (Some(remedy), Some(body)) = (self.remedy, body.as_object_mut()) {
             body.insert("remedy".to_owned(), remedy.into());
@@ -248,7 +248,7 @@ fn asked_for(query: &str) -> Result<(ApprovalFilter, Paging), Problem> {
 }
 
 /// A body that is JSON and says so: a form of another site can't, and so never answers in a browser's name.
-async fn read<T: DeserializeOwned + Default>(head: &Parts, body: Incoming) -> Result<T, Problem> {
+pub(super) async fn read<T: DeserializeOwned + Default>(head: &Parts, body: Incoming) -> Result<T, Problem> {
     let is_json = |value: &HeaderValue| {
         value.to_str().is_ok_and(|text| {
             text.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
@@ -290,7 +290,7 @@ async fn read<T: DeserializeOwned + Default>(head: &Parts, body: Incoming) -> Re
     serde_json::from_slice(&bytes).map_err(|fault| Problem::wrong(format!("the body is wrong: {fault}")))
 }
 
-fn sent(status: StatusCode, body: &Value) -> Answer {
+pub(super) fn sent(status: StatusCode, body: &Value) -> Answer {
     let answer = with_header(text(status, body.to_string()), header::CONTENT_TYPE, "application/json");
     with_header(answer, header::CACHE_CONTROL, "no-store")
 }

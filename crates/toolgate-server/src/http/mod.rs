@@ -4,6 +4,7 @@ mod approvals;
 mod body;
 mod front;
 mod route;
+mod team;
 
 use std::{convert::Infallible, future::Future, io, sync::Arc, time::Duration};
 
@@ -51,7 +52,7 @@ impl Site {
         let graceful = GracefulShutdown::new();
         let mut shutdown = std::pin::pin!(shutdown);
         loop {
-            let (stream, _) = tokio::select! {
+            let (stream, peer) = tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok(accepted) => accepted,
                     Err(fault) => {
@@ -71,7 +72,7 @@ impl Site {
             let site = Arc::clone(&site);
             let service = service_fn(move |request| {
                 let site = Arc::clone(&site);
-                async move { Ok::<_, Infallible>(site.answer(request).await) }
+                async move { Ok::<_, Infallible>(site.answer(request, peer.ip()).await) }
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())

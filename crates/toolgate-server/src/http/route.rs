@@ -1,25 +1,27 @@
 //! From a request to the room that answers it.
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use toolgate_mcp::{Credentials, ReplyBody};
 
-use super::{PATIENCE, Site, approvals, body::OutBody, front::Refused};
+use super::{PATIENCE, Site, approvals, body::OutBody, front::Refused, team};
 
 pub(super) type Answer = Response<OutBody>;
 
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 
 impl Site {
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+    pub(super) async fn answer(&self, request: Request<Incoming>, address: IpAddr) -> Answer {
         let (head, body) = request.into_parts();
         let origin = match self.front.check(&head.headers) {
             Ok(origin) => origin.cloned(),
             Err(refused) => return turned_away(refused),
         };
-        let mut answer = self.route(&head, body, origin.is_some()).await;
+        let mut answer = self.route(&head, body, (origin.is_some(), address)).await;
         if let Some(origin) = origin {
             let headers = answer.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -32,9 +34,9 @@ impl Site {
         answer
     }
 
-    async fn route(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
+    async fn route(&self, head: &Parts, body: Incoming, (browser, address): (bool, IpAddr)) -> Answer {
         match (head.uri.path(), &head.method) {
-            ("/mcp", &Method::POST) => self.post(head, body).await,
+            ("/mcp", &Method::POST) => self.post(head, body, address).await,
             ("/mcp", &Method::GET) => Box::pin(self.wire.get(head)).await.into_response().map(OutBody::from),
             ("/mcp", &Method::DELETE) => Box::pin(self.wire.delete(head)).await.into_response().map(OutBody::from),
             ("/mcp", &Method::OPTIONS) if browser => preflight(head),
@@ -44,6 +46,7 @@ impl Site {
                 "POST, GET, DELETE",
             ),
             (path, _) if approvals::is_here(path) => Box::pin(self.approvals(head, body, browser)).await,
+            (path, _) if team::is_here(path) => Box::pin(self.team(head, body, browser)).await,
             ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
             ("/readyz", &Method::GET) => Box::pin(self.ready()).await,
             ("/metrics", &Method::GET) => Box::pin(self.metrics(head)).await,
@@ -52,7 +55,7 @@ impl Site {
         }
     }
 
-    async fn post(&self, head: &Parts, body: Incoming) -> Answer {
+    async fn post(&self, head: &Parts, body: Incoming, address: IpAddr) -> Answer {
         // said before anything is read; the place itself is taken after, so that who sends slowly holds none
         if self.in_flight.available_permits() == 0 {
             return overloaded();
@@ -60,7 +63,9 @@ impl Site {
         let read = tokio::time::timeout(PATIENCE, Limited::new(body, self.body_bytes).collect()).await;
         match read {
             Ok(Ok(body)) => match self.in_flight.try_acquire() {
-                Ok(_place) => self.wire.post(head, body.to_bytes()).await.into_response().map(OutBody::from),
+                Ok(_place) => {
+                    self.wire.post(head, body.to_bytes(), Some(address)).await.into_response().map(OutBody::from)
+                }
                 Err(_) => overloaded(),
             },
             Ok(Err(fault)) if fault.is::<http_body_util::LengthLimitError>() => refusal(

@@ -5,7 +5,6 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use super::{
     claims::Claims,
     error::{IdentityError, Refusal},
-    jwt,
     secret::{Secret, Token, random, sha256},
     standing::Standing,
     store::KeyRow,
@@ -60,7 +59,7 @@ pub(super) fn prove(key: &str, row: &KeyRow) -> Result<Standing, Refusal> {
     if row.revoked_at.is_some() {
         return Err(Refusal("the API key was revoked"));
     }
-    if row.expires_at.is_some_and(|at| at <= jwt::now_in_milliseconds()) {
+    if row.expires_at.is_some_and(|at| at <= crate::now_millis()) {
         return Err(Refusal("the API key has expired"));
     }
     let facts: Claims =

@@ -116,9 +116,3 @@ pub(super) fn check_leeway(place: &str, leeway: Duration) -> Result<(), Identity
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
-
-/// As the store counts: milliseconds since 1970.
-pub(super) fn now_in_milliseconds() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}

@@ -3,6 +3,7 @@
 //! Places, kinds and how they combine are in `combine` and `resolve`; each kind of credential has its own file. Nothing
 //! here prints a credential: refusals are fixed texts, and what holds a secret has a `Debug` that does not show it.
 
+mod agent_sessions;
 mod api_key;
 mod claims;
 mod combine;
@@ -36,6 +37,7 @@ use async_trait::async_trait;
 use tokio::task::AbortHandle;
 use toolgate_core::{Caller, caller::Runtime};
 
+pub use agent_sessions::StoredAgentSessions;
 pub use api_key::{ApiKey, NewKey};
 pub use claims::Claims;
 pub use config::IdentityConfig;

@@ -55,7 +55,7 @@ async fn progress_reaches_the_caller() {
         let site = Site::new(way, era, &[]).await;
         let (said_to, mut notes) = mpsc::channel(16);
         let capabilities = RawValue::from_string("{}".to_owned()).unwrap();
-        let line = Line { said: said_to, wants_progress: true, log: None, capabilities };
+        let line = Line { said: said_to, wants_progress: true, log: None, capabilities, address: None };
         let outcome = site.outcome("steps", "{}", Client::on(line)).await;
         assert!(said(outcome).contains("steps"));
         let mut seen = Vec::new();

@@ -197,7 +197,7 @@ pub fn raw(json: &str) -> Box<RawValue> {
 /// A client and what it hears.
 pub fn client(capabilities: &str, log: Option<LogLevel>) -> (Client, mpsc::Receiver<Said>) {
     let (said, heard) = mpsc::channel(64);
-    (Client::on(Line { said, wants_progress: false, log, capabilities: raw(capabilities) }), heard)
+    (Client::on(Line { said, wants_progress: false, log, capabilities: raw(capabilities), address: None }), heard)
 }
 
 pub fn said(outcome: Outcome) -> String {

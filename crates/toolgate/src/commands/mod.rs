@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod agent;
 mod approvals;
 mod books;
 mod check;
@@ -14,11 +15,14 @@ mod ledger;
 mod matrix;
 mod newcomers;
 mod policy_test;
+mod project;
+mod project_task;
 mod put_file;
 mod receipts;
 mod reload;
 mod replay;
 mod serve;
+mod sign_in;
 mod task;
 mod token;
 mod undo;
@@ -38,7 +42,7 @@ use crate::{
 pub async fn run(command: Command) -> CommandResult {
     match command {
         Command::Serve { place, listen, accept_new } => serve::http(&place, listen, accept_new).await,
-        Command::Stdio { place, token, accept_new } => serve::stdio(&place, token, accept_new).await,
+        Command::Stdio { place, token, sign_in, accept_new } => serve::stdio(&place, token, &sign_in, accept_new).await,
         Command::Init { place, output } => init::run(&place, output),
         Command::Check { place, schema, output } => check::run(&place, schema, output),
         Command::Explain { tool, caller, approving: Some(asker), place, output, .. } => {
@@ -55,6 +59,8 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Upstream(command) => upstream::run(command).await,
         Command::Key(command) => key::run(command).await,
         Command::Task(command) => task::run(command).await,
+        Command::Agent(command) => books::ended(agent::run(command).await),
+        Command::Project(command) => books::ended(project::run(command).await),
         Command::Approvals(command) => approvals::run(command).await,
         Command::Ledger(command) => ledger::run(command).await,
         Command::Undo(asked) => undo::run(*asked).await,

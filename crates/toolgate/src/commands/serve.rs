@@ -9,7 +9,7 @@ use tokio::{
 use toolgate_mcp::{Challenge, Identify, Limits, Wire, WireConfig};
 use toolgate_server::{
     http::{FrontDoor, Site},
-    identity::{self, Identity, IdentityConfig},
+    identity::{self, Identity, IdentityConfig, StoredAgentSessions},
     metadata,
     session_store::StoredSessions,
 };
@@ -20,10 +20,11 @@ use super::{
     newcomers::Newcomers,
     reload::{Keeper, Stamps, stamps},
     say,
+    sign_in::{Refused, sign_in, sign_out},
 };
 use crate::{
     CommandResult, Ending, Misuse,
-    cli::Place,
+    cli::{Place, SignIn},
     config::{self, Config},
     ground::{Ground, duration},
     logging, raise,
@@ -82,7 +83,7 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     Ok(Ending::Good)
 }
 
-pub async fn stdio(place: &Place, token: Option<String>, accept_new: bool) -> CommandResult {
+pub async fn stdio(place: &Place, token: Option<String>, agent: &SignIn, accept_new: bool) -> CommandResult {
     let ground = Ground::of(place)?;
     logging::start(&ground.config.log)?;
     let (_stop, stopped) = watch::channel(false);
@@ -90,14 +91,24 @@ pub async fn stdio(place: &Place, token: Option<String>, accept_new: bool) -> Co
     let body_bytes = ground.config.limits.body_bytes;
     let grace = Duration::from_secs(ground.config.server.grace_seconds);
     let (spine, store) = (Arc::clone(&open.spine), open.store.clone());
+    let session = match sign_in(&spine, agent).await {
+        Err(fault) if fault.is::<Refused>() => {
+            eprintln!("toolgate: {fault}");
+            return Ok(Ending::No);
+        }
+        signed => signed?,
+    };
     let Open { wire, upstreams, loaded, door, .. } = open;
     // standard input is the client's
     let newcomers = Newcomers::of(accept_new, false);
     let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, newcomers, door };
     let keeping = Keeping::start(keeper);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    toolgate_server::stdio::serve(&wire, token, input, output, body_bytes, grace).await?;
+    toolgate_server::stdio::serve(&wire, session.clone().or(token), input, output, body_bytes, grace).await?;
     spine.drain().await;
+    if let Some(token) = &session {
+        sign_out(&store, token).await;
+    }
     keeping.end().await;
     store.close().await;
     Ok(Ending::Good)
@@ -164,7 +175,8 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
     let rows = Arc::new(store.clone());
-    let identity = Arc::new(Identity::new(identity_config(config)?, key, rows)?);
+    let agents = Arc::new(StoredAgentSessions::new(store.clone()));
+    let identity = Arc::new(Identity::new(identity_config(config)?, key, rows)?.with_sessions(agents));
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
     if !told.is_empty() {
         tokio::spawn(toolgate_server::webhooks::tell(store.clone(), told, stopped.clone()));

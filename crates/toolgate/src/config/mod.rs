@@ -295,6 +295,8 @@ pub struct Pack {
     pub root: Option<PathBuf>,
     /// For the pack "vault": what `db.query` may ask, by name: a path of an SQLite file or postgres://…
     pub databases: BTreeMap<String, String>,
+    /// For the pack "team": list its tools to everybody, marked where the caller can't call them.
+    pub advertise: bool,
 }
 
 /// What is written to standard error.

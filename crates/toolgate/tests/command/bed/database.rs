@@ -35,6 +35,19 @@ impl Database {
         format!("postgres://{user}@{address}/{}", self.name)
     }
 
+    /// Takes the database away, as a restart does: who is connected is cut off, and nobody gets in.
+    #[allow(dead_code, reason = "not every suite that has a database takes it away")]
+    pub fn go_away(&self) {
+        self.tell(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", self.name)).unwrap();
+        let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname"; // the server's, not ours; tidy: allow
+        self.tell(&format!("{cut} = '{}'", self.name)).unwrap();
+    }
+
+    #[allow(dead_code, reason = "not every suite that has a database takes it away")]
+    pub fn come_back(&self) {
+        self.tell(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name)).unwrap();
+    }
+
     fn parts(&self) -> (&str, &str) {
         let rest = self.server.split_once("://").expect("TOOLGATE_TEST_POSTGRES is a URL").1;
         let authority = rest.split(['/', '?']).next().unwrap_or(rest);
