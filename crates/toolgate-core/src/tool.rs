@@ -293,7 +293,13 @@ words! {
 
 words! {
     /// Which tasks may use a tool.
-    Scope("scope") { Shared = "shared", Orchestrator = "orchestrator" }
+    Scope("scope") {
+        /// Callers without a task too.
+        Shared = "shared",
+        /// Any task, and nobody without one.
+        Task = "task",
+        Orchestrator = "orchestrator",
+    }
 }
 
 words! {

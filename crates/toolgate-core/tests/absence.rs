@@ -116,6 +116,7 @@ const LOSSES: &[Loss] = &[
 fn one_condition_each() -> Vec<Facts> {
     let facts = || explained(Permission::SignedIn);
     let mut all: Vec<Facts> = Permission::ALL.iter().map(|permission| explained(*permission)).collect();
+    all.push(Facts { scope: Scope::Task, ..facts() });
     all.push(Facts { scope: Scope::Orchestrator, ..facts() });
     all.push(Facts { oauth_scopes: ["read".to_owned()].into(), ..facts() });
     all.push(Facts { min_plan: Some("professional".to_owned()), ..facts() });

@@ -81,6 +81,9 @@ pub(crate) fn refusals(caller: &Caller, tool: &Tool) -> Vec<No> {
     if facts.oauth_scopes.iter().any(|scope| !caller.scopes.contains(scope)) {
         secret("oauth_scope", "insufficient_scope");
     }
+    if facts.scope == Scope::Task && caller.task.is_none() {
+        secret("task_scope", "task_required");
+    }
     let orchestrates = caller.task.as_ref().is_some_and(|task| task.orchestrator);
     if facts.scope == Scope::Orchestrator && !orchestrates {
         secret("orchestrator_scope", "orchestrator_required");

@@ -49,6 +49,19 @@ fn help_does_not_name_an_orchestrators_tool_to_a_regular_task() {
 }
 
 #[test]
+fn a_tool_for_tasks_is_nobody_elses() {
+    let gate = gate(vec![tool("write_result", Facts { scope: Scope::Task, ..explained(Permission::SignedIn) })]);
+    assert_eq!([for_task(false), for_task(true)].map(|caller| line(&gate, &caller)), ["write_result"; 2]);
+    assert_eq!([user("ann"), Caller::anonymous()].map(|caller| line(&gate, &caller)), [""; 2]);
+    let denial = denial(&gate, &user("ann"), "write_result");
+    assert_eq!(
+        (denial.code.as_str(), denial.message.as_str()),
+        ("task_required", "Missing X-Toolgate-Task-ID header.")
+    );
+    assert_eq!(code(&gate, &Caller::anonymous(), "write_result"), "authentication_required");
+}
+
+#[test]
 fn shared_tools_can_be_open_to_callers_without_a_task() {
     let gate = gate(vec![tool("write_result", explained(Permission::Unauthenticated))]);
     assert_eq!(line(&gate, &Caller::anonymous()), "write_result");

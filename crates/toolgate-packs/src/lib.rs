@@ -1,11 +1,17 @@
 //! Built-in tools, a folder per pack: definitions as data, facts, and what runs them.
 
+mod child;
 mod definitions;
 pub mod echo;
+mod failure;
 pub mod gate;
+pub mod process;
 pub mod spine;
 pub mod team;
+mod terms;
+mod times;
 pub mod todo;
 pub mod vault;
+pub mod workspace;
 
 pub use definitions::{BadPack, offers};

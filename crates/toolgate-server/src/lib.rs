@@ -3,6 +3,7 @@
 pub mod http;
 pub mod identity;
 pub mod metadata;
+pub mod running;
 pub mod session_store;
 pub mod stdio;
 pub mod team;

@@ -2,7 +2,7 @@
 //! replicas).
 //!
 //! INVARIANT: every statement is written once and means the same on both engines; an engine only
-//! runs statements. Ranking text is the one exception, and is kept to `vault/passages.rs`. What one engine can't hold (a NUL in text, an id too long to index) is refused
+//! runs statements. Ranking text is the one exception (`fulltext.rs`, and the statements that use it). What one engine can't hold (a NUL in text, an id too long to index) is refused
 //! on both, so that moving from one to the other changes nothing a caller can see.
 //!
 //! Times are Unix milliseconds given by the caller: the store has no clock of its own.
@@ -21,6 +21,7 @@ mod error;
 mod events;
 mod flows;
 mod fresh;
+mod fulltext;
 mod keys;
 pub mod ledger;
 mod location;
@@ -28,6 +29,7 @@ mod migration;
 mod page;
 mod plans;
 mod postgres;
+mod processes;
 mod query;
 mod receipts;
 mod secrets;
@@ -39,6 +41,7 @@ mod tasks;
 pub mod team;
 mod todo;
 mod vault;
+mod workspace;
 
 pub use approvals::{
     Answer, AnswerFault, Approval, ApprovalFilter, ApprovalState, Approvals, AskFault, Binding, NewApproval, Notice,
@@ -52,6 +55,11 @@ pub use keys::{Key, Keys, NewKey};
 pub use location::Location;
 pub use page::{Mark, Page, Paging};
 pub use plans::{NewPlan, Plan, PlanEnd, PlanFault, PlanFilter, PlanState, Plans, Step, StepEnd, StepState};
+pub use processes::{
+    Begun, Decided, Decision, DecisionKind, DefinitionProblem, Effect, EndedTask, Injected, InjectedStep, NewDecision,
+    NewProcess, NewRun, Next, OrchestratorDefinition, Process, ProcessDefinition, ProcessFault, ProcessState,
+    ProcessStep, Processes, Progress, RunEnd, RunTask, Standing, StepDefinition, TaskDefinition,
+};
 pub use query::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase};
 pub use receipts::{
     NewReceipt, Receipt, ReceiptFilter, ReceiptState, Receipts, Undo, UndoFault, UndoKind, UndoRecord, Undoing,
@@ -60,6 +68,10 @@ pub use scope::Scope;
 pub use secrets::Secrets;
 pub use sessions::{Session, Sessions};
 pub use store::Store;
-pub use tasks::{NewTask, Task, Tasks};
+pub use tasks::{NewTask, Phase, Task, TaskEnd, TaskRecord, TaskSetting, Tasks};
 pub use todo::{TodoRepository, TodoTask};
 pub use vault::{Hit, Passage, VaultItem, VaultRepository, VaultUpdate};
+pub use workspace::{
+    Artifact, ArtifactFormat, ArtifactRepository, Found, FoundPage, Knowledge, KnowledgeRepository, KnowledgeVersion,
+    NewArtifact, NewResult, ResultRepository, Source, TaskResult, Which,
+};

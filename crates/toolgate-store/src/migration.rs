@@ -56,6 +56,7 @@ const SQLITE_STORE: &[Migration] = &[
         name: "approval notices",
         sql: include_str!("../migrations/sqlite/0004_approval_notices.sql"),
     },
+    Migration { version: 5, name: "processes", sql: include_str!("../migrations/sqlite/0005_processes.sql") },
     Migration { version: 6, name: "team people", sql: include_str!("../migrations/sqlite/0006_team_people.sql") },
     Migration { version: 7, name: "team work", sql: include_str!("../migrations/sqlite/0007_team_work.sql") },
 ];
@@ -69,6 +70,7 @@ const POSTGRES_STORE: &[Migration] = &[
         name: "approval notices",
         sql: include_str!("../migrations/postgres/0004_approval_notices.sql"),
     },
+    Migration { version: 5, name: "processes", sql: include_str!("../migrations/postgres/0005_processes.sql") },
     Migration { version: 6, name: "team people", sql: include_str!("../migrations/postgres/0006_team_people.sql") },
     Migration { version: 7, name: "team work", sql: include_str!("../migrations/postgres/0007_team_work.sql") },
 ];

@@ -7,8 +7,8 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, Change, Changes, Events, Flows, Keys, Location, Notices, Plans, Receipts, Secrets, Sessions, StoreError,
-    Tasks, TodoRepository, VaultRepository,
+    Approvals, ArtifactRepository, Change, Changes, Events, Flows, Keys, KnowledgeRepository, Location, Notices, Plans,
+    Processes, Receipts, ResultRepository, Secrets, Sessions, StoreError, Tasks, TodoRepository, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
@@ -65,6 +65,25 @@ impl Store {
 
     pub fn plans(&self) -> Plans {
         Plans::new(self.engine.clone())
+    }
+
+    pub fn processes(&self) -> Processes {
+        Processes::new(self.engine.clone())
+    }
+
+    /// Results of the tasks of exactly one process; `tenant` is whose searches find them.
+    pub fn results(&self, process: &str, tenant: Option<&str>) -> Result<ResultRepository, StoreError> {
+        ResultRepository::new(self.engine.clone(), process, tenant)
+    }
+
+    /// Artifacts of the tasks of exactly one process; `tenant` is whose searches find them.
+    pub fn artifacts(&self, process: &str, tenant: Option<&str>) -> Result<ArtifactRepository, StoreError> {
+        ArtifactRepository::new(self.engine.clone(), process, tenant)
+    }
+
+    /// The knowledge of exactly one tenant, or of no tenant, and the search over all that its tasks wrote.
+    pub fn knowledge(&self, tenant: Option<&str>) -> Result<KnowledgeRepository, StoreError> {
+        KnowledgeRepository::new(self.engine.clone(), tenant)
     }
 
     /// The todo list of exactly one user.

@@ -35,6 +35,10 @@ mod outage;
 mod plan_steps;
 #[path = "contract/plans.rs"]
 mod plans;
+#[path = "contract/process_model.rs"]
+mod process_model;
+#[path = "contract/processes.rs"]
+mod processes;
 #[path = "contract/query.rs"]
 mod query;
 #[path = "contract/receipts.rs"]
@@ -61,3 +65,5 @@ mod todo;
 mod undo;
 #[path = "contract/vault.rs"]
 mod vault;
+#[path = "contract/workspace.rs"]
+mod workspace;

@@ -1,6 +1,7 @@
 //! The command line. Names here are a contract: people and scripts rely on them.
 
 mod books;
+mod running;
 mod team;
 mod team_work;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use self::books::{
     ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
+pub use self::running::{FinishArgs, ProcessCommand, StartTaskArgs, TaskCommand};
 
 pub use self::team::{AddAgent, AgentCommand, ProjectCommand, SetAgent, SignIn};
 pub use self::team_work::ProjectTaskCommand;
@@ -136,6 +138,9 @@ pub enum Command {
     /// Projects that agents work in.
     #[command(subcommand)]
     Project(ProjectCommand),
+    /// Processes: steps that tasks run one after the other, with an orchestrator's word between.
+    #[command(subcommand)]
+    Process(ProcessCommand),
     /// Calls that wait for a person's yes, and the answer to them.
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
@@ -317,46 +322,6 @@ pub enum KeyCommand {
     },
     /// End a key; the next request with it is a stranger's.
     Revoke {
-        id: String,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum TaskCommand {
-    /// Start a task and print its id and its key; the key is shown once.
-    Start {
-        /// The user the task works for.
-        #[arg(long)]
-        owner: Option<String>,
-        #[arg(long)]
-        process: Option<String>,
-        #[arg(long)]
-        name: Option<String>,
-        /// The task this one is a part of.
-        #[arg(long, value_name = "ID")]
-        parent: Option<String>,
-        /// It orchestrates its process.
-        #[arg(long)]
-        orchestrator: bool,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Finish a task; its rights and its children's end.
-    Finish {
-        id: String,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Show a task.
-    Show {
         id: String,
         #[command(flatten)]
         place: Place,

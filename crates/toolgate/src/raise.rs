@@ -13,10 +13,12 @@ use toolgate_packs::{
     BadPack,
     echo::EchoPack,
     gate::GatePack,
+    process::ProcessPack,
     spine::SpinePack,
     team::{TeamConfig, TeamPack},
     todo::TodoPack,
     vault::{DatabaseConfig, VaultConfig, VaultPack},
+    workspace::{WorkspaceConfig, WorkspacePack},
 };
 use toolgate_spine::{
     House, HouseProblem, LimitDefaults, NamedFlow, ResultsSource, SpineDoor, ToolOffer, ToolSource, check_tool,
@@ -46,6 +48,10 @@ pub enum RaiseProblem {
     UnwantedRoot { pack: String },
     #[error("the pack '{pack}' takes no advertise; only 'team' does")]
     UnwantedAdvertise { pack: String },
+    #[error("the pack '{pack}' takes neither open, templates nor summarizer; only 'workspace' does")]
+    UnwantedWorkspace { pack: String },
+    #[error(transparent)]
+    Workspace(#[from] toolgate_packs::workspace::WorkspaceProblem),
     #[error(transparent)]
     Vault(#[from] toolgate_packs::vault::VaultProblem),
     #[error("the pack '{pack}' takes no definitions; only 'echo' does")]
@@ -77,7 +83,7 @@ pub enum RaiseProblem {
 }
 
 /// Every pack there is.
-pub const PACKS: &[&str] = &["echo", "gate", "spine", "team", "todo", "vault"];
+pub const PACKS: &[&str] = &["echo", "gate", "process", "spine", "team", "todo", "vault", "workspace"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaiseProblem> {
@@ -152,6 +158,8 @@ pub fn house(
             "spine" => Arc::new(SpinePack::new(Arc::clone(door))?),
             "team" => Arc::new(TeamPack::new(store.clone(), team(pack))?),
             "vault" => Arc::new(VaultPack::new(store.clone(), &vault(pack)?)?),
+            "process" => Arc::new(ProcessPack::new(store.clone())?),
+            "workspace" => Arc::new(WorkspacePack::new(store.clone(), &workspace(pack))?),
             _ => Arc::new(GatePack::new()?),
         });
     }
@@ -192,7 +200,12 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
     if pack.advertise && name != "team" {
         return Err(RaiseProblem::UnwantedAdvertise { pack: name.to_owned() });
     }
+    if (pack.open || pack.templates.is_some() || !pack.summarizer.is_empty()) && name != "workspace" {
+        return Err(RaiseProblem::UnwantedWorkspace { pack: name.to_owned() });
+    }
     match name {
+        "process" => Ok(toolgate_packs::process::offered()?),
+        "workspace" => Ok(toolgate_packs::workspace::offered(pack.open)?),
         "todo" => Ok(toolgate_packs::todo::offered()?),
         "gate" => Ok(GatePack::new()?.tools()),
         "spine" => Ok(toolgate_packs::spine::offered()?),
@@ -217,6 +230,10 @@ fn echo(pack: &Pack) -> Result<EchoPack, RaiseProblem> {
 
 fn team(pack: &Pack) -> TeamConfig {
     TeamConfig { advertise: pack.advertise }
+}
+
+fn workspace(pack: &Pack) -> WorkspaceConfig {
+    WorkspaceConfig { open: pack.open, templates: pack.templates.clone(), summarizer: pack.summarizer.clone() }
 }
 
 fn vault(pack: &Pack) -> Result<VaultConfig, RaiseProblem> {

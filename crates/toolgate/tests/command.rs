@@ -68,6 +68,8 @@ mod overload;
 mod pages;
 #[path = "command/policy.rs"]
 mod policy;
+#[path = "command/processes.rs"]
+mod processes;
 #[path = "command/receipts.rs"]
 mod receipts;
 #[path = "command/reload.rs"]
@@ -82,6 +84,8 @@ mod routes;
 mod shutdown;
 #[path = "command/stdio.rs"]
 mod stdio;
+#[path = "command/tasks.rs"]
+mod tasks;
 #[path = "command/team.rs"]
 mod team;
 #[path = "command/team_rest.rs"]

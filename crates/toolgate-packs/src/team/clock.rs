@@ -1,16 +1,8 @@
 //! What time it is: the machine's, or a test's.
 
-use std::{
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
-use crate::vault::dates;
-
-/// Unix milliseconds as ISO 8601 in UTC.
-pub(super) fn iso(millis: i64) -> String {
-    dates::timestamp(millis.saturating_mul(1_000_000))
-}
+use crate::times;
 
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> i64 + Send + Sync>);
@@ -28,9 +20,6 @@ impl Clock {
 
 impl Default for Clock {
     fn default() -> Self {
-        Self::of(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-        })
+        Self::of(times::now)
     }
 }

@@ -1,13 +1,12 @@
 //! `events.log`: appends what a caller noted, with our time and without credentials.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolgate_core::Caller;
 use toolgate_store::Store;
 
 use super::{failure::Failure, reading::Answer, redact::redacted};
+use crate::times;
 
 #[derive(Deserialize)]
 pub(super) struct Note {
@@ -20,12 +19,10 @@ pub(super) async fn log(store: &Store, caller: &Caller, Note { name, payload }: 
     if name.trim().is_empty() || name.chars().any(char::is_control) {
         return Err(Failure::invalid("The name of an event is empty or holds control characters."));
     }
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let at = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
     // escaped in JSON, a NUL is text like any other
     let payload = redacted(Value::Object(payload)).to_string();
     let flow = caller.flow.as_ref().map(|flow| flow.id.as_str());
-    let appended = store.events(&caller.principal()).append(at, flow, &name, &payload).await;
+    let appended = store.events(&caller.principal()).append(times::now(), flow, &name, &payload).await;
     appended.map_err(|fault| Failure::store(&fault))?;
     Answer::of(&json!({"ok": true}))
 }

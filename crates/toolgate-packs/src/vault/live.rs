@@ -12,9 +12,8 @@ use super::{
     VaultConfig,
     failure::Failure,
     folder::{Folder, Seen, nanoseconds},
-    kinds,
+    kinds, passages,
     scan::reconcile,
-    terms,
     text::{Reader, Text, TextFault, TextLimits},
     tree::{Node, Tree},
 };
@@ -203,7 +202,7 @@ impl Live {
         let path = node.path.clone();
         let digest = self.on_disk(move |folder| folder.digest(&path)).await.ok();
         let passages = match self.text(node).await {
-            Ok(text) => terms::passages(&node.known.name, &text.text),
+            Ok(text) => passages::passages(&node.known.name, &text.text),
             Err(Unread::NoText) => Vec::new(),
             Err(unread) => {
                 if matches!(unread, Unread::Disk(_) | Unread::Text(TextFault::Busy)) {

@@ -50,11 +50,6 @@ pub(super) fn looks(name: &str) -> String {
     name.nfc().collect()
 }
 
-/// For comparing without regard to case.
-pub(super) fn folded(text: &str) -> String {
-    text.nfkc().flat_map(char::to_lowercase).collect()
-}
-
 /// The name without its extension, and the extension with its dot.
 pub(super) fn parts(name: &str) -> (&str, &str) {
     match name.rfind('.') {

@@ -11,10 +11,9 @@ use super::{
     ids::ROOT,
     kinds::{self, Kind, Source},
     live::Live,
-    names::folded,
-    terms,
     tree::{Item, Node, Tree},
 };
+use crate::terms::{self, folded};
 
 /// An answer, and what only `_meta` has room for.
 pub(super) struct Answer {

@@ -10,6 +10,7 @@ use super::{
     names,
     reading::{Answer, meant},
 };
+use crate::terms::folded;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,12 +117,12 @@ fn name(original: &str, hints: &[String], text: &str) -> (String, String) {
 
 /// What the document is, unless its title says so.
 fn sort(hints: &[String], title: &Option<String>, stem: &str, text: &str) -> Option<&'static str> {
-    let titled = names::folded(title.as_deref().unwrap_or_default());
+    let titled = folded(title.as_deref().unwrap_or_default());
     if SORTS.iter().any(|(word, _)| says(&titled, word)) {
         return None;
     }
     let places = [hints.join("\n"), stem.replace(['_', '-'], " "), text.to_owned()];
-    places.iter().map(|place| names::folded(place)).find_map(|place| {
+    places.iter().map(|place| folded(place)).find_map(|place| {
         // the one that is said first
         let at = |(word, name): &(&str, &'static str)| Some((place.find(word).filter(|_| says(&place, word))?, *name));
         SORTS.iter().filter_map(at).min().map(|(_, name)| name)
@@ -150,7 +151,7 @@ fn title(text: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "'&+.,".contains(c) { c } else { ' ' };
     let cleaned: String = dateless.chars().map(plain).collect();
     let empty = |word: &&str| {
-        let word = names::folded(word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let word = folded(word.trim_matches(|c: char| !c.is_alphanumeric()));
         word.is_empty() || EMPTY.contains(&word.as_str())
     };
     let words: Vec<&str> = cleaned.split_whitespace().collect();

@@ -6,12 +6,12 @@ use serde::Serialize;
 use toolgate_store::VaultItem;
 
 use super::{
-    dates,
     folder::{Spot, join},
     ids::ROOT,
     kinds::{self, Kind, Source},
     names,
 };
+use crate::times;
 
 #[derive(Debug, Default)]
 pub(super) struct Tree {
@@ -52,7 +52,7 @@ impl Node {
             source: Source::Vault,
             kind: kinds::kind(name, *folder),
             path: self.path.clone(),
-            modified_at: Some(dates::timestamp(*modified)),
+            modified_at: Some(times::timestamp(*modified)),
             size_bytes: (!folder).then_some(*size),
             mime_type: if *folder { None } else { kinds::media_type(name) },
         }

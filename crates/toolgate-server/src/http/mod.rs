@@ -3,6 +3,9 @@
 mod approvals;
 mod body;
 mod front;
+mod json;
+mod operators;
+mod processes;
 mod route;
 mod team;
 

@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use toolgate_mcp::{Credentials, ReplyBody};
 
-use super::{PATIENCE, Site, approvals, body::OutBody, front::Refused, team};
+use super::{PATIENCE, Site, approvals, body::OutBody, front::Refused, processes, team};
 
 pub(super) type Answer = Response<OutBody>;
 
@@ -46,6 +46,7 @@ impl Site {
                 "POST, GET, DELETE",
             ),
             (path, _) if approvals::is_here(path) => Box::pin(self.approvals(head, body, browser)).await,
+            (path, _) if processes::is_here(path) => Box::pin(self.processes(head, body, browser)).await,
             (path, _) if team::is_here(path) => Box::pin(self.team(head, body, browser)).await,
             ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
             ("/readyz", &Method::GET) => Box::pin(self.ready()).await,

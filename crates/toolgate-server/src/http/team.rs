@@ -5,7 +5,7 @@ use hyper::body::Incoming;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use toolgate_store::{
-    Mark, Paging, StoreError,
+    Paging, StoreError,
     team::{
         AgentChange, AgentFault, AgentStatus, AgentType, AssignFault, Hierarchy, NewAgent, NewProject, Passkey,
         ProjectChange, ProjectStatus,
@@ -14,8 +14,8 @@ use toolgate_store::{
 
 use super::{
     Site,
-    approvals::{Problem, read, sent},
-    route::{Answer, by_header, preflight, with_header},
+    json::{Problem, first_page, members, page as listed, paged, read, sent},
+    route::{Answer, preflight, with_header},
 };
 use crate::{
     now_millis as now,
@@ -24,8 +24,8 @@ use crate::{
 
 const AGENTS: &str = "/api/v1/agents";
 const PROJECTS: &str = "/api/v1/projects";
-const PAGE: u32 = 100;
-const LARGEST_PAGE: u32 = 1000;
+/// Room for a long prompt.
+const BODY_BYTES: usize = 256 << 10;
 
 /// Whether this path is one of ours.
 pub(super) fn is_here(path: &str) -> bool {
@@ -123,20 +123,8 @@ impl Site {
         if head.method == Method::OPTIONS && browser {
             return with_header(preflight(head), header::ACCESS_CONTROL_ALLOW_METHODS, methods);
         }
-        match self.identify.identify(by_header(head)).await {
-            Ok(identified) if identified.caller.operator => {}
-            Ok(identified) => {
-                let (status, code) = match identified.caller.is_signed_in() {
-                    true => (StatusCode::FORBIDDEN, "operator_required"),
-                    false => (StatusCode::UNAUTHORIZED, "not_signed_in"),
-                };
-                let remedy = "send an operator's token: toolgate token mint --user NAME --operator";
-                return Problem::new(status, code, "a team is set up by operators", remedy).answer();
-            }
-            Err(fault) => {
-                let message = fault.to_string();
-                return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message, "try again").answer();
-            }
+        if let Err(problem) = self.for_operators(head, "a team is set up by operators").await {
+            return problem.answer();
         }
         if !methods.split(", ").any(|method| head.method.as_str() == method) {
             let message = format!("this address takes {methods}");
@@ -160,13 +148,12 @@ impl Site {
 
     async fn list_agents(&self, head: &Parts) -> Result<(StatusCode, Value), Problem> {
         let page = self.store.team().agents().list(&paging(head)?).await.map_err(trouble)?;
-        let agents: Vec<Value> = page.items.iter().map(agent_json).collect();
-        Ok((StatusCode::OK, json!({"agents": agents, "next": page.next.map(written)})))
+        Ok((StatusCode::OK, listed("agents", &page, agent_json)))
     }
 
     /// The passkey is in this answer and in no other.
     async fn add_agent(&self, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
-        let body: AgentBody = read(head, body).await?;
+        let body: AgentBody = read(head, body, BODY_BYTES).await?;
         let id = body.id.ok_or_else(|| wrong("an agent needs an id"))?;
         if body.status.is_some() {
             return Err(wrong("an agent is added as active; change its status afterwards"));
@@ -206,7 +193,7 @@ impl Site {
     }
 
     async fn change_agent(&self, id: &str, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
-        let body: AgentBody = read(head, body).await?;
+        let body: AgentBody = read(head, body, BODY_BYTES).await?;
         if body.id.is_some() || body.r#type.is_some() || body.passkey.is_some() {
             return Err(wrong("id and type stay; a passkey is set at its own address"));
         }
@@ -228,7 +215,7 @@ impl Site {
     }
 
     async fn set_passkey(&self, id: &str, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
-        let PasskeyBody { passkey: wanted } = read(head, body).await?;
+        let PasskeyBody { passkey: wanted } = read(head, body, BODY_BYTES).await?;
         let passkey = passkey(wanted)?;
         let hash = hashed(&passkey).await?;
         match self.store.team().credentials().set(id, &hash, now()).await.map_err(trouble)? {
@@ -255,12 +242,11 @@ impl Site {
 
     async fn list_projects(&self, head: &Parts) -> Result<(StatusCode, Value), Problem> {
         let page = self.store.team().projects().list(&paging(head)?).await.map_err(trouble)?;
-        let projects: Vec<Value> = page.items.iter().map(project_json).collect();
-        Ok((StatusCode::OK, json!({"projects": projects, "next": page.next.map(written)})))
+        Ok((StatusCode::OK, listed("projects", &page, project_json)))
     }
 
     async fn add_project(&self, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
-        let body: ProjectBody = read(head, body).await?;
+        let body: ProjectBody = read(head, body, BODY_BYTES).await?;
         let id = body.id.ok_or_else(|| wrong("a project needs an id"))?;
         if body.status.is_some() {
             return Err(wrong("a project is added as active; change its status afterwards"));
@@ -283,7 +269,7 @@ impl Site {
     }
 
     async fn change_project(&self, id: &str, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
-        let body: ProjectBody = read(head, body).await?;
+        let body: ProjectBody = read(head, body, BODY_BYTES).await?;
         if body.id.is_some() {
             return Err(wrong("a project's id stays"));
         }
@@ -325,27 +311,13 @@ async fn hashed(passkey: &Passkey) -> Result<String, Problem> {
 }
 
 fn paging(head: &Parts) -> Result<Paging, Problem> {
-    let mut paging = Paging { limit: PAGE, after: None };
-    let query = head.uri.query().unwrap_or_default();
-    for (name, value) in query.split('&').filter(|part| !part.is_empty()).filter_map(|part| part.split_once('=')) {
-        match name {
-            "limit" => {
-                let limit = value.parse().ok().filter(|limit| (1..=LARGEST_PAGE).contains(limit));
-                paging.limit = limit.ok_or_else(|| wrong(format!("limit must be 1 to {LARGEST_PAGE}")))?;
-            }
-            "after" => {
-                let mark =
-                    value.split_once('.').and_then(|(at, id)| Some(Mark { at: at.parse().ok()?, id: id.to_owned() }));
-                paging.after = Some(mark.ok_or_else(|| wrong("after must be the 'next' of the page before"))?);
-            }
-            _ => return Err(wrong("a list takes limit and after")),
+    let mut paging = first_page();
+    for (name, value) in members(head.uri.query().unwrap_or_default()) {
+        if !paged(&mut paging, name, value)? {
+            return Err(wrong("a list takes limit and after"));
         }
     }
     Ok(paging)
-}
-
-fn written(mark: Mark) -> String {
-    format!("{}.{}", mark.at, mark.id)
 }
 
 fn nothing() -> Problem {

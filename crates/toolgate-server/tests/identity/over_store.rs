@@ -34,6 +34,7 @@ fn task(id: &str, key: &str, parent: Option<&str>) -> NewTask {
         parent: parent.map(Into::into),
         is_orchestrator: parent.is_none(),
         created_at: 1,
+        ..NewTask::default()
     }
 }
 

@@ -1,13 +1,11 @@
 //! Passages: pieces of documents' text, ranked by the engine's own full-text search.
-//!
-//! The one place where the engines' statements differ: each has its own words for ranking. What is searched is the same,
-//! since terms are made by the caller: words of letters and digits, already folded.
 
 use super::{VaultRepository, items::DELETE_PASSAGES};
 use crate::{
     StoreError,
     engine::{Engine, Touched, Write},
     error::Fault,
+    fulltext::{self, Holding},
     statement::{FromRow, Row, Statement, Value},
 };
 
@@ -29,9 +27,6 @@ pub struct Hit {
     /// Larger is better; comparable within one answer only.
     pub score: i64,
 }
-
-/// The most positions PostgreSQL keeps for a term, and the highest it can name.
-const LAST_POSITION: usize = 16_383;
 
 // all passages in one statement: an array of [text, terms]
 const INSERT_SQLITE: &str = "INSERT INTO vault_passages (vault, item, place, text, terms)
@@ -69,12 +64,13 @@ impl VaultRepository {
         passages: &[Passage],
     ) -> Result<(), StoreError> {
         const OPERATION: &str = "index a document";
-        let (insert, terms): (_, fn(&[String]) -> String) = match &*self.engine {
-            Engine::Sqlite(_) => (INSERT_SQLITE, |terms| terms.join(" ")),
-            Engine::Postgres(_) => (INSERT_POSTGRES, vector),
+        let insert = match &*self.engine {
+            Engine::Sqlite(_) => INSERT_SQLITE,
+            Engine::Postgres(_) => INSERT_POSTGRES,
         };
+        let terms = |passage: &Passage| fulltext::stored(&self.engine, &passage.terms);
         let pairs: Vec<(&str, String)> =
-            passages.iter().map(|passage| (passage.text.as_str(), terms(&passage.terms))).collect();
+            passages.iter().map(|passage| (passage.text.as_str(), terms(passage))).collect();
         let pairs =
             serde_json::to_string(&pairs).map_err(|error| Fault::Invalid(error.to_string()).during(OPERATION))?;
         let mut statements = vec![Statement::new(DELETE_PASSAGES, [self.vault(), Value::id(item)])];
@@ -88,19 +84,20 @@ impl VaultRepository {
 
     /// The best passages that hold any of these terms, best first.
     pub async fn find(&self, terms: &[String], limit: i64) -> Result<Vec<Hit>, StoreError> {
-        let (sql, query) = match &*self.engine {
-            Engine::Sqlite(_) => (FIND_SQLITE, quoted(terms, '"', " OR ")),
-            Engine::Postgres(_) => (FIND_POSTGRES, quoted(terms, '\'', " | ")),
+        let sql = match &*self.engine {
+            Engine::Sqlite(_) => FIND_SQLITE,
+            Engine::Postgres(_) => FIND_POSTGRES,
         };
-        self.ask("search a vault", sql, query, limit).await
+        self.ask("search a vault", sql, fulltext::asked(&self.engine, terms, Holding::Any), limit).await
     }
 
     /// Documents with a passage that holds all of these terms, by id.
     pub async fn holders(&self, terms: &[String], limit: i64) -> Result<Vec<String>, StoreError> {
-        let (sql, query) = match &*self.engine {
-            Engine::Sqlite(_) => (HOLDERS_SQLITE, quoted(terms, '"', " AND ")),
-            Engine::Postgres(_) => (HOLDERS_POSTGRES, quoted(terms, '\'', " & ")),
+        let sql = match &*self.engine {
+            Engine::Sqlite(_) => HOLDERS_SQLITE,
+            Engine::Postgres(_) => HOLDERS_POSTGRES,
         };
+        let query = fulltext::asked(&self.engine, terms, Holding::All);
         let holders: Vec<Holder> = self.ask("search a vault's documents", sql, query, limit).await?;
         Ok(holders.into_iter().map(|Holder(item)| item).collect())
     }
@@ -119,26 +116,6 @@ impl VaultRepository {
     }
 }
 
-/// Letters and digits alone: what neither engine gives a meaning of its own.
-fn plain(term: &str) -> String {
-    term.chars().filter(|c| c.is_alphanumeric()).collect()
-}
-
-/// The terms as a query; the quotes keep `or` and `near` words.
-fn quoted(terms: &[String], quote: char, between: &str) -> String {
-    let quoted =
-        |term: &String| Some(plain(term)).filter(|term| !term.is_empty()).map(|term| format!("{quote}{term}{quote}"));
-    terms.iter().filter_map(quoted).collect::<Vec<_>>().join(between)
-}
-
-/// The terms with their positions, in PostgreSQL's own form.
-fn vector(terms: &[String]) -> String {
-    let placed = |(place, term): (usize, &String)| {
-        Some(plain(term)).filter(|term| !term.is_empty()).map(|term| format!("'{term}':{}", place.min(LAST_POSITION)))
-    };
-    (1..).zip(terms).filter_map(placed).collect::<Vec<_>>().join(" ")
-}
-
 struct Holder(String);
 
 impl FromRow for Holder {
@@ -150,17 +127,5 @@ impl FromRow for Holder {
 impl FromRow for Hit {
     fn from_row(row: &mut Row) -> Result<Self, Fault> {
         Ok(Hit { item: row.text()?, place: row.int()?, text: row.text()?, score: row.int()? })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_term_is_taken_for_the_language_of_an_engine() {
-        let terms = ["or".to_owned(), "a\"b".to_owned(), "'; --".to_owned(), "水".to_owned()];
-        assert_eq!(quoted(&terms, '"', " OR "), "\"or\" OR \"ab\" OR \"水\"");
-        assert_eq!(vector(&terms), "'or':1 'ab':2 '水':4");
     }
 }

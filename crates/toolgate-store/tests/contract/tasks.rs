@@ -12,6 +12,7 @@ pub(crate) fn task(id: &str, key: u8, parent: Option<&str>, is_orchestrator: boo
         parent: parent.map(str::to_owned),
         is_orchestrator,
         created_at: 5,
+        ..NewTask::default()
     }
 }
 

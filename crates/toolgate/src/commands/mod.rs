@@ -15,6 +15,7 @@ mod ledger;
 mod matrix;
 mod newcomers;
 mod policy_test;
+mod process;
 mod project;
 mod project_task;
 mod put_file;
@@ -61,6 +62,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Task(command) => task::run(command).await,
         Command::Agent(command) => books::ended(agent::run(command).await),
         Command::Project(command) => books::ended(project::run(command).await),
+        Command::Process(command) => process::run(command).await,
         Command::Approvals(command) => approvals::run(command).await,
         Command::Ledger(command) => ledger::run(command).await,
         Command::Undo(asked) => undo::run(*asked).await,

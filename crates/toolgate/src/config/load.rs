@@ -7,7 +7,7 @@ use std::{
 
 use toolgate_core::suggest::closest;
 
-use super::{Config, Upstream};
+use super::{Config, Pack, Upstream};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigProblem {
@@ -45,7 +45,7 @@ pub fn load(path: Option<&Path>, environment: impl Iterator<Item = (String, Stri
 fn anchor(config: &mut Config, base: &Path) {
     let place = |path: &mut PathBuf| *path = base.join(&*path);
     config.rules.iter_mut().for_each(place);
-    config.packs.values_mut().flat_map(|pack| pack.definitions.iter_mut().chain(&mut pack.root)).for_each(place);
+    config.packs.values_mut().flat_map(Pack::paths).for_each(place);
     config.identity.issuers.iter_mut().filter_map(|issuer| issuer.jwks_file.as_mut()).for_each(place);
     config.identity.key_file.iter_mut().for_each(place);
     config.identity.coordinator_token_file.iter_mut().for_each(place);
@@ -161,7 +161,7 @@ mod tests {
     fn a_file_loads_only_the_packs_it_names() {
         assert!(from_text("").unwrap().packs.is_empty());
         assert_eq!(from_text("[packs.todo]").unwrap().packs.len(), 1);
-        assert_eq!(load(None, std::iter::empty()).unwrap().packs.len(), 3);
+        assert_eq!(load(None, std::iter::empty()).unwrap().packs.len(), 5);
     }
 
     #[test]

@@ -80,7 +80,9 @@ impl Default for Config {
 impl Config {
     pub fn without_file() -> Self {
         Self {
-            packs: ["gate", "spine", "todo"].map(|name| (name.to_owned(), Pack::default())).into(),
+            packs: ["gate", "process", "spine", "todo", "workspace"]
+                .map(|name| (name.to_owned(), Pack::default()))
+                .into(),
             ..Self::default()
         }
     }
@@ -297,6 +299,19 @@ pub struct Pack {
     pub databases: BTreeMap<String, String>,
     /// For the pack "team": list its tools to everybody, marked where the caller can't call them.
     pub advertise: bool,
+    /// For the pack "workspace": open to callers without a task, too.
+    pub open: bool,
+    /// For the pack "workspace": a folder of templates, which come before the built-in ones.
+    pub templates: Option<PathBuf>,
+    /// For the pack "workspace": a program and its arguments that makes the summary of a result: text on its standard
+    /// input, summary on its standard output. Absent: Toolgate makes it of the text's own sentences.
+    pub summarizer: Vec<String>,
+}
+
+impl Pack {
+    fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.definitions.iter_mut().chain(&mut self.root).chain(&mut self.templates)
+    }
 }
 
 /// What is written to standard error.

@@ -22,7 +22,7 @@ pub struct ToolConfig {
     /// Who may use it: unauthenticated, coordinator_only, manager_only, worker_only, authenticated, chat_only, task_only,
     /// signed_in, admin_only.
     pub permission: Option<String>,
-    /// "shared" or "orchestrator".
+    /// "shared", "task" or "orchestrator".
     pub scope: Option<String>,
     /// Listed for everyone, marked where it can't be called.
     pub advertised: Option<bool>,

@@ -137,8 +137,7 @@ on_both! {
         }
         let records = books.with(async |store| {
             let ledger = store.ledger_reader().await.unwrap().unwrap();
-            let records = ledger.page(&Filter::default(), i64::MIN, 100).await.unwrap();
-            records
+            ledger.page(&Filter::default(), i64::MIN, 100).await.unwrap()
         });
         assert_eq!(records.len(), 4);
         assert!(records.iter().all(|record| record.writer == writer));

@@ -14,7 +14,8 @@ use super::bed::{
 /// Read as text: what it names must be in the table.
 const ROUTES: &str = concat!(
     include_str!("../../../toolgate-server/src/http/route.rs"),
-    include_str!("../../../toolgate-server/src/http/approvals.rs")
+    include_str!("../../../toolgate-server/src/http/approvals.rs"),
+    include_str!("../../../toolgate-server/src/http/processes.rs")
 );
 
 /// What each caller gets: the status, and for a call what it came to.
@@ -59,6 +60,17 @@ const TABLE: &[Row] = &[
     row("GET", "/api/v1/approvals/appr_1", "401", "404", "404"),
     row("POST", "/api/v1/approvals/appr_1/approve", "401", "404", "404"),
     row("POST", "/api/v1/approvals/appr_1/deny", "401", "404", "404"),
+    // whoever runs processes is the operator; a process without a definition is none
+    row("GET", "/api/v1/processes", "401", "403", "200"),
+    row("POST", "/api/v1/processes", "401", "403", "400"),
+    row("PUT", "/api/v1/processes", "405", "405", "405"),
+    row("OPTIONS", "/api/v1/processes", "204", "204", "204"),
+    row("GET", "/api/v1/processes/proc_1", "401", "403", "404"),
+    row("GET", "/api/v1/processes/proc_1/next", "401", "403", "404"),
+    row("POST", "/api/v1/tasks", "401", "403", "200"),
+    row("GET", "/api/v1/tasks/task_1", "401", "403", "404"),
+    row("POST", "/api/v1/tasks/task_1/finish", "401", "403", "404"),
+    row("POST", "/api/v1/tasks/task_1/commits", "401", "403", "400"),
 ];
 
 struct Callers {

@@ -140,7 +140,7 @@ fn nobody_but_an_operator_learns_or_changes_anything() {
         ] {
             let answer = send(&gate, method, path, token.as_deref(), &json!({"id": "x", "name": "x"}));
             let expected = match &token {
-                Some(token) if token != "nonsense" => (403, "operator_required"),
+                Some(token) if token != "nonsense" => (403, "operators_only"),
                 _ => (401, "not_signed_in"),
             };
             assert_eq!(code(&answer), (expected.0, expected.1.to_owned()), "{method} {path}");

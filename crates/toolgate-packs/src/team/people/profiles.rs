@@ -5,7 +5,10 @@ use serde_json::{Map, Value, json};
 use toolgate_spine::{Recorded, ToolAnswer};
 use toolgate_store::team::{Agent, AgentType};
 
-use crate::team::{TeamPack, arguments, clock::iso, failure::Failure, said};
+use crate::{
+    team::{TeamPack, arguments, failure::Failure, said},
+    times::iso,
+};
 
 pub(super) async fn get_my_profile(pack: &TeamPack, call: &Recorded) -> Result<ToolAnswer, Failure> {
     said(&Value::Object(profile(&pack.me(call).await?)))

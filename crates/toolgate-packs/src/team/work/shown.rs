@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolgate_store::team::{Conversation, Message, Notification, TeamTask};
 
-use crate::team::clock::iso;
+use crate::times::iso;
 
 pub(super) fn task(task: &TeamTask) -> Value {
     let mut shown = Map::new();

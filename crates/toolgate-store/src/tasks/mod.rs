@@ -1,7 +1,10 @@
 //! The task log: which tasks run, under which parent, and whether their rights still hold.
 
+mod record;
+
 use std::sync::Arc;
 
+pub use self::record::{Phase, TaskEnd, TaskRecord, TaskSetting};
 use crate::{
     Change, StoreError,
     engine::{Engine, Touched, Write},
@@ -9,7 +12,7 @@ use crate::{
     statement::{FromRow, Row, Statement, Value},
 };
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTask {
     /// The public id; the secret key is stored as its hash only.
     pub task_id: String,
@@ -19,9 +22,11 @@ pub struct NewTask {
     pub name: Option<String>,
     pub parent: Option<String>,
     pub is_orchestrator: bool,
+    pub setting: TaskSetting,
     pub created_at: i64,
 }
 
+/// What a request made for a task rests on; everything else that is known of it is a [`TaskRecord`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     pub task_id: String,
@@ -40,11 +45,24 @@ pub struct Tasks {
     engine: Arc<Engine>,
 }
 
-const START: &str = "INSERT INTO tasks
-    (task_id, key_hash, owner, process, name, parent, is_orchestrator, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING task_id";
+/// With a guard, for a task that starts only if something else holds.
+macro_rules! start {
+    ($($guard:tt)*) => {
+        concat!(
+            "INSERT INTO tasks (task_id, key_hash, owner, process, name, parent, is_orchestrator, created_at,
+                branch, worktree, main_repo, engine, model, session, prompt, prompt_hash, phase, step, ordinal)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19",
+            $($guard)*,
+            " RETURNING task_id"
+        )
+    };
+}
+pub(crate) use start;
+
+const START: &str = start!("");
+/// A task that is a part of a process's run ends with what that means for the process.
 const FINISH: &str = "UPDATE tasks SET finished_at = $2
-    WHERE task_id = $1 AND finished_at IS NULL RETURNING task_id";
+    WHERE task_id = $1 AND finished_at IS NULL AND phase IS NULL RETURNING task_id";
 
 /// `line` is the task and everything above it. UNION, not UNION ALL: it ends even if someone edited
 /// a circle into the table.
@@ -81,23 +99,13 @@ impl Tasks {
             self.check_parent(parent, task.is_orchestrator).await?;
         }
         let change = Change::Task { task_id: task.task_id.clone() };
-        let values = [
-            Value::Id(task.task_id),
-            Value::Bytes(task.key_hash.to_vec()),
-            Value::Text(task.owner),
-            Value::Text(task.process),
-            Value::Text(task.name),
-            Value::Text(task.parent),
-            Value::Bool(task.is_orchestrator),
-            Value::int(task.created_at),
-        ];
-        let write = Write::new(Statement::new(START, values)).announcing(change);
+        let write = Write::new(Statement::new(START, task.values(None))).announcing(change);
         self.engine.write::<Touched>("start a task", write).await.map(drop)
     }
 
     /// Reading first is safe: a task's rights never change, no task is ever deleted, and one whose
     /// parent ends in between is not live.
-    async fn check_parent(&self, parent: &str, wants_orchestrator: bool) -> Result<(), StoreError> {
+    pub(crate) async fn check_parent(&self, parent: &str, wants_orchestrator: bool) -> Result<(), StoreError> {
         let named = || parent.chars().take(100).collect();
         match self.find(parent).await? {
             None => Err(StoreError::UnknownParent { parent: named() }),
@@ -119,11 +127,35 @@ impl Tasks {
             .await
     }
 
-    /// Whether this call ended it; `false` if there is no such task or it had ended before.
+    /// Whether this call ended it; `false` if there is no such task, if it had ended before, or if it is a part of a
+    /// process's run: that ends with [`crate::Processes::end`].
     pub async fn finish(&self, task_id: &str, at: i64) -> Result<bool, StoreError> {
         let write = Write::new(Statement::new(FINISH, [Value::id(task_id), Value::int(at)]))
             .announcing(Change::Task { task_id: task_id.to_owned() });
         Ok(!self.engine.write::<Touched>("finish a task", write).await?.is_empty())
+    }
+}
+
+impl NewTask {
+    /// The values of `start!`; with its part in a process's run: the phase, the step's number and its own ordinal.
+    pub(crate) fn values(self, part: Option<(Phase, Option<i64>, i64)>) -> Vec<Value> {
+        let TaskSetting { branch, worktree, main_repo, engine, model, session, prompt } = self.setting;
+        let prompt_hash = prompt.as_deref().map(record::prompt_hash);
+        let mut values = vec![
+            Value::Id(self.task_id),
+            Value::Bytes(self.key_hash.to_vec()),
+            Value::Text(self.owner),
+            Value::Text(self.process),
+            Value::maybe_id(self.name.as_deref()),
+            Value::Text(self.parent),
+            Value::Bool(self.is_orchestrator),
+            Value::int(self.created_at),
+        ];
+        values.extend([branch, worktree, main_repo, engine, model, session, prompt, prompt_hash].map(Value::Text));
+        values.push(Value::maybe_text(part.map(|(phase, ..)| phase.as_str())));
+        values.push(Value::Int(part.and_then(|(_, step, _)| step)));
+        values.push(Value::Int(part.map(|(.., ordinal)| ordinal)));
+        values
     }
 }
 

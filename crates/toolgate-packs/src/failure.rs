@@ -1,0 +1,69 @@
+//! Every way a tool of a task fails: one shape, one set of codes.
+
+use serde::Serialize;
+use toolgate_spine::{ArgumentFault, ToolAnswer};
+use toolgate_store::StoreError;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Failure {
+    pub(crate) error: String,
+    pub(crate) code: &'static str,
+}
+
+impl Failure {
+    pub(crate) fn invalid(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: "validation" }
+    }
+
+    pub(crate) fn not_found(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: "not_found" }
+    }
+
+    /// It is there, and in a state in which this can't be done.
+    pub(crate) fn conflict(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: "conflict" }
+    }
+
+    pub(crate) fn internal(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: "internal" }
+    }
+
+    pub(crate) fn no_task() -> Self {
+        Self { error: "Missing X-Toolgate-Task-ID header.".to_owned(), code: "task_required" }
+    }
+
+    pub(crate) fn unknown_task(task_id: &str) -> Self {
+        let task_id = short(task_id);
+        Self::not_found(format!(
+            "Task '{task_id}' not found in task_log. The task may not have been registered before execution."
+        ))
+    }
+
+    /// The store's own words go to the log, not to the caller.
+    pub(crate) fn store(fault: &StoreError) -> Self {
+        if let StoreError::Invalid { reason, .. } = fault {
+            return Self::invalid(format!("The store can't hold this: {reason}."));
+        }
+        tracing::error!(target: "toolgate::workspace", %fault, "the store failed");
+        Self::internal("The store can't be reached. Try again later.")
+    }
+
+    /// What the schema refused, where a tool has no words of its own for it.
+    pub(crate) fn of_arguments(fault: &ArgumentFault) -> Self {
+        match (fault.keyword.as_str(), &fault.property, fault.path.trim_start_matches('/')) {
+            ("required", Some(property), "") => Self::invalid(format!("Argument '{property}' is required.")),
+            (_, _, "") => Self::invalid(format!("Invalid arguments: {}.", fault.message)),
+            (_, _, place) => Self::invalid(format!("Argument '{place}' is not valid: {}.", fault.message)),
+        }
+    }
+
+    pub(crate) fn into_answer(self) -> ToolAnswer {
+        let text = serde_json::to_string(&self).unwrap_or_else(|_| self.error.clone());
+        ToolAnswer::failure(&self, &text)
+    }
+}
+
+/// Whatever a caller sent is repeated only so far.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(100).collect()
+}
