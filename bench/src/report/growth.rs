@@ -4,6 +4,8 @@ use crate::run::{Growth, Reads};
 
 /// One of the figures.
 type Figure = fn(&Reads) -> f64;
+/// How many of something there are.
+type Count = fn(&Growth) -> usize;
 
 const FIGURES: [(&str, Figure); 6] = [
     ("list of open tasks", |reads| reads.list),
@@ -29,9 +31,12 @@ pub(super) fn growth_lines(growth: &[Growth]) -> String {
         let figures: Vec<String> = growth.iter().map(of).collect();
         lines.push_str(&format!("  - {what}: {}\n", figures.join(", ")));
     }
-    let logarithm = |size: &Growth| format!("{:.2}", ln(size.messages) / ln(least.messages));
-    let logarithms: Vec<String> = growth.iter().map(logarithm).collect();
-    lines.push_str(&format!("  - the logarithm of the messages: {}\n", logarithms.join(", ")));
+    let counts: [(&str, Count); 2] = [("tasks", |size| size.tasks), ("messages", |size| size.messages)];
+    for (what, count) in counts {
+        let of = |size: &Growth| format!("{:.2}", ln(count(size)) / ln(count(least)));
+        let logarithms: Vec<String> = growth.iter().map(of).collect();
+        lines.push_str(&format!("  - the logarithm of the {what}: {}\n", logarithms.join(", ")));
+    }
     lines
 }
 
@@ -60,6 +65,7 @@ mod tests {
         let lines = growth_lines(&[size(100, 100.0), size(1_000, 150.0)]);
         assert!(lines.contains("agents/tasks/messages 100/1000/10000, 1000/10000/100000"), "{lines}");
         assert!(lines.contains("- a poll's look: 100 (1.00), 150 (1.50)\n"), "{lines}");
+        assert!(lines.contains("- the logarithm of the tasks: 1.00, 1.33\n"), "{lines}");
         assert!(lines.contains("- the logarithm of the messages: 1.00, 1.25\n"), "{lines}");
         assert_eq!(growth_lines(&[]), "");
     }

@@ -86,9 +86,12 @@ impl TeamPack {
         {
             self.store.team().sessions().touch(agent, project, purpose, self.now()).await?;
         }
-        match people::run(self, call).await {
+        match Box::pin(people::run(self, call)).await {
             Some(answer) => answer,
-            None => work::run(self, call).await.unwrap_or_else(|| Err(Failure::internal())),
+            None => match work::run(self, call) {
+                Some(answering) => answering.await,
+                None => Err(Failure::internal()),
+            },
         }
     }
 }

@@ -1,7 +1,9 @@
+use serde_json::{Value, json};
 use toolgate_core::{
-    Caller,
+    Caller, Lang,
     caller::{Agent, AgentKind, Purpose},
 };
+use toolgate_spine::Outcome;
 
 use crate::world::{World, caller};
 
@@ -32,6 +34,7 @@ const CHATS: &[&str] = &[
     "start_conversation",
     "end_conversation",
     "report_delegation_completed",
+    "notify_task_session",
 ];
 
 on_both! {
@@ -78,5 +81,32 @@ on_both! {
         }
         assert_eq!(rows.len(), tools.len());
         drop(world);
+    }
+
+    async fn words_follow_the_language_and_codes_do_not(world: World) {
+        let ann = world.at_task("ann", &world.begun("ann", None).await).await;
+        let mut said = Vec::new();
+        for lang in [Lang::En, Lang::Ja] {
+            for (tool, arguments) in [
+                ("get_task", json!({"task_id": "ttask_0"})),
+                ("report_completed", json!({"result": "great"})),
+                ("report_completed", json!({"result": "success"})),
+                ("delegate_to_chat_session", json!({"target_agent_id": "ann", "purpose": "x"})),
+            ] {
+                let answer = match world.call_in(lang, &ann, tool, arguments).await {
+                    Outcome::Answered(bytes) => bytes,
+                    Outcome::Refused { answer, .. } => answer.into_bytes(),
+                    other => panic!("{other:?}"),
+                };
+                let answer: Value = serde_json::from_slice(&answer).unwrap();
+                said.push(answer["structuredContent"].clone());
+            }
+        }
+        let (english, japanese) = said.split_at(4);
+        for (one, other) in english.iter().zip(japanese) {
+            assert_eq!(one["code"], other["code"]);
+            assert!(one["error"].as_str().unwrap().is_ascii(), "{one}");
+            assert!(!other["error"].as_str().unwrap().is_ascii(), "{other}");
+        }
     }
 }

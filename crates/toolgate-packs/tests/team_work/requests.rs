@@ -42,9 +42,29 @@ on_both! {
             world.store.team().conversations("p", "hana").send(&new, world.now()).await.unwrap();
         };
         says("please").await;
-        assert!(world.bad(&ann, "request_task", json!({"title": "x"})).await.starts_with("Nobody asked for a task"));
+        assert!(world.bad(&ann, "request_task", json!({"title": "x"})).await.starts_with("Nobody asked for it"));
         says("＠＠タスク作成 oil the hinges").await;
         let made = world.good(&ann, "request_task", json!({"title": "Oil the hinges"})).await;
         assert_eq!(made["approval_status"], "approved", "hana stands above ann");
+    }
+
+    async fn what_is_asked_for_in_chat_reaches_the_task_session(world: World) {
+        let at_task = world.at_task("ann", &world.begun("ann", None).await).await;
+        let ann = world.in_chat("ann").await;
+        let notice = json!({"message": "green after all"});
+        let refused = world.bad(&ann, "notify_task_session", notice.clone()).await;
+        assert_eq!(refused, "Nobody asked for it: the last message does not hold '@@タスク通知'");
+        let content = "@@タスク通知 green after all".to_owned();
+        let new = NewMessage { to: Some("ann".into()), content, task: None, conversation: None };
+        world.store.team().conversations("p", "hana").send(&new, world.now()).await.unwrap();
+        let unknown = json!({"message": "x", "related_task_id": "ttask_0"});
+        assert_eq!(world.bad(&ann, "notify_task_session", unknown).await, "Task not found: ttask_0");
+        let long = json!({"message": "x".repeat(4001)});
+        let refused = world.bad(&ann, "notify_task_session", long).await;
+        assert_eq!(refused, "Content too long: 4001 characters (max 4000)");
+        world.good(&ann, "notify_task_session", notice).await;
+        let told = world.good(&at_task, "get_notifications", json!({})).await;
+        let last = told["notifications"].as_array().unwrap().last().unwrap();
+        assert_eq!((&last["type"], &last["message"]), (&json!("chat_session_notification"), &json!("green after all")));
     }
 }

@@ -111,9 +111,14 @@ impl World {
     }
 
     pub async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Outcome {
+        self.call_in(Lang::En, caller, tool, arguments).await
+    }
+
+    pub async fn call_in(&self, lang: Lang, caller: &Caller, tool: &str, arguments: Value) -> Outcome {
         let arguments = to_raw_value(&arguments).unwrap();
-        let call = Call::of(Kind::Tool, tool, Some(&arguments), Lang::En);
-        self.spine.call(&Arc::new(caller.clone()), call).await
+        let call = Call::of(Kind::Tool, tool, Some(&arguments), lang);
+        // on the heap, as the server has it: the path is long, and so are these tests
+        Box::pin(self.spine.call(&Arc::new(caller.clone()), call)).await
     }
 
     async fn result(&self, caller: &Caller, tool: &str, arguments: Value) -> Value {

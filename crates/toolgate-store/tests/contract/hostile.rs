@@ -13,7 +13,7 @@ use crate::{
     tasks::task,
 };
 
-const HOSTILE: [&str; 9] = [
+pub(crate) const HOSTILE: [&str; 9] = [
     "'; DROP TABLE todo_tasks; --",
     "\" OR 1=1 --",
     "$1 ?1 :a @b %s {} \\",

@@ -11,12 +11,12 @@ use crate::{
 struct Random(u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
+        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).unwrap()
     }
 }
 
@@ -100,8 +100,7 @@ async fn compare(bed: Bed, seeds: std::ops::Range<u64>) {
     let mut ends = std::collections::BTreeMap::<&str, u32>::new();
     for seed in seeds {
         let mut random = Random(seed);
-        let names: Vec<&str> =
-            ["a", "b", "c"].into_iter().take(1 + usize::try_from(random.below(3)).unwrap()).collect();
+        let names: Vec<&str> = ["a", "b", "c"].into_iter().take(1 + random.below(3)).collect();
         let skipped: Vec<bool> = names.iter().map(|_| random.below(4) == 0).collect();
         let (orchestrated, cap) = (random.below(6) > 0, u32::try_from(random.below(3)).unwrap());
         let mut asked = definition(&names, orchestrated);
@@ -120,10 +119,7 @@ async fn compare(bed: Bed, seeds: std::ops::Range<u64>) {
                 for _ in 0..random.below(3) {
                     let (kind, steps) = match random.below(6) {
                         0 => (DecisionKind::Abort, vec![]),
-                        1..=3 => (
-                            DecisionKind::Inject,
-                            [vec!["repair"], vec!["repair", "a"]][usize::try_from(random.below(2)).unwrap()].clone(),
-                        ),
+                        1..=3 => (DecisionKind::Inject, [vec!["repair"], vec!["repair", "a"]][random.below(2)].clone()),
                         _ => (DecisionKind::Proceed, vec![]),
                     };
                     driven.decide(kind, &steps).await;

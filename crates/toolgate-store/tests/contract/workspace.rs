@@ -1,6 +1,6 @@
 use toolgate_store::{ArtifactFormat, NewArtifact, NewResult, NewTask, Source, Store, StoreError, Which};
 
-use crate::{bed::Bed, tasks::task};
+use crate::{bed::Bed, hostile::HOSTILE, tasks::task};
 
 fn terms(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_lowercase).collect()
@@ -140,6 +140,35 @@ on_both! {
         assert_eq!(knowledge.search(&[format!("word{number}")], 1).await.unwrap().hits.len(), 1, "the last is the one found");
         let all: Vec<String> = (0..20).map(|number| format!("word{number}")).collect();
         assert_eq!(knowledge.search(&all, 1).await.unwrap().hits.len(), 1, "one hit for a key");
+    }
+
+    async fn odd_text_comes_back_as_it_was_and_a_nul_is_refused(bed: Bed) {
+        let store = bed.open().await;
+        for (number, text) in (1..).zip(HOSTILE) {
+            start(&store, text, number, Some(text), Some(text)).await;
+            let (results, artifacts) = (store.results(text, Some(text)).unwrap(), store.artifacts(text, Some(text)).unwrap());
+            let knowledge = store.knowledge(Some(text)).unwrap();
+            let new = NewResult { summary: Some(text.into()), key_files: vec![text.into()], tags: vec![text.into()], ..result(text, 1) };
+            assert_eq!(results.write(text, &new).await, Ok(true));
+            let found = results.find(Which::Named(text)).await.unwrap().unwrap();
+            assert_eq!((found.text.as_str(), found.summary.as_deref(), found.key_files[0].as_str()), (text, Some(text), text));
+            let id = artifacts.write(text, &artifact(text, text, 1)).await.unwrap().unwrap();
+            assert_eq!(artifacts.find(&id).await.unwrap().unwrap().content, text);
+            assert_eq!(knowledge.write(text, text, text, &terms(text), 1).await, Ok(1));
+            assert_eq!(knowledge.find(text, None).await.unwrap().unwrap().reason, text);
+            assert!(!knowledge.search(&[format!("x{text}")], 1).await.unwrap().has_more);
+        }
+        start(&store, "t", 100, None, None).await;
+        let refused = [
+            store.results("t", None).unwrap().write("t", &result("a\0", 1)).await.map(drop),
+            store.artifacts("t", None).unwrap().write("t", &artifact("a\0", "x", 1)).await.map(drop),
+            store.knowledge(None).unwrap().write("a\0", "x", "x", &[], 1).await.map(drop),
+        ];
+        for refused in refused {
+            assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+        }
+        assert!(store.results("a\0", None).is_err() && store.knowledge(Some("\0")).is_err());
+        assert_eq!(store.knowledge(None).unwrap().find("a\0", None).await, Ok(None));
     }
 
     async fn pages_have_ten_in_one_order_and_say_whether_there_are_more(bed: Bed) {

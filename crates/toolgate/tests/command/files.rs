@@ -32,7 +32,11 @@ fn the_data_folder_and_what_is_in_it_are_for_their_owner_alone() {
     );
     for name in names {
         let name = format!(".toolgate/{}", name.to_str().unwrap());
-        assert_eq!(mode(&home, &name), 0o600, "{name}");
+        let expected = if name.ends_with("-ledger") { 0o700 } else { 0o600 };
+        assert_eq!(mode(&home, &name), expected, "{name}");
+    }
+    for entry in fs::read_dir(home.path(".toolgate/toolgate-ledger")).unwrap() {
+        assert_eq!(entry.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }
 

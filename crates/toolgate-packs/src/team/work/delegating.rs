@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_spine::{Recorded, ToolAnswer};
-use toolgate_store::team::{DelegationStatus, NewDelegation};
+use toolgate_store::team::{DelegationStatus, NewDelegation, NotificationKind};
 
-use super::{seat::Seat, shown};
+use super::{failures::task_not_found, requesting::asked_for, seat::Seat, shown, talking::fits};
 use crate::team::{
     TeamPack, arguments,
     failure::{Failure, Text},
@@ -64,6 +64,33 @@ pub(super) async fn report_delegation_completed(pack: &TeamPack, call: &Recorded
     said(&json!({
         "success": true, "delegation_id": done.id, "status": done.status.as_str(), "instruction": next.get(call.lang()),
     }))
+}
+
+#[derive(Deserialize)]
+struct Notice {
+    message: String,
+    related_task_id: Option<String>,
+}
+
+/// The other way: what somebody said in chat that whoever works on the task should know, where they asked for it.
+pub(super) async fn notify_task_session(pack: &TeamPack, call: &Recorded) -> Result<ToolAnswer, Failure> {
+    let Notice { message, related_task_id } = arguments(call)?;
+    fits(&message)?;
+    let seat = Seat::of(pack, call)?;
+    asked_for(&seat, "タスク通知").await?;
+    if let Some(id) = &related_task_id
+        && seat.tasks()?.get(id).await?.is_none()
+    {
+        return Err(task_not_found(id));
+    }
+    let words = ("chat_message", message.as_str(), "Take it into account, and go on with the task.");
+    let kind = NotificationKind::ChatSession;
+    let id = seat.notifications().add(kind, words, related_task_id.as_deref(), seat.now).await?;
+    let next = Text::new(
+        "The task session sees it with get_notifications. Call get_next_action.",
+        "タスクセッションはget_notificationsで確認します。get_next_actionを呼び出してください。",
+    );
+    said(&json!({"success": true, "notification_id": id, "instruction": next.get(call.lang())}))
 }
 
 #[derive(Deserialize)]

@@ -116,6 +116,12 @@ fn told(tool: &str) -> Facts {
             r#"{"participant_agent_id":"agent-002","initial_message":"Which colour?","max_turns":10}"#,
             "他のエージェントとの会話を開始します",
         ),
+        "notify_task_session" => fact(
+            ChatOnly,
+            Write,
+            r#"{"message":"The colour is green after all"}"#,
+            "チャットでの依頼を自分のタスクセッションに通知します",
+        ),
         "end_conversation" => fact(ChatOnly, Write, r#"{"conversation_id":"conv_…"}"#, "会話を終了します"),
         _ => fact(
             ChatOnly,

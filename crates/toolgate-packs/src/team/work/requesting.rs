@@ -18,9 +18,6 @@ use crate::team::{
     said,
 };
 
-/// What somebody writes who wants a task made of what it says, in either width.
-const MARKERS: [&str; 2] = ["@@タスク作成", "＠＠タスク作成"];
-
 #[derive(Deserialize)]
 struct Request {
     title: String,
@@ -77,12 +74,19 @@ async fn requester(seat: &Seat) -> Result<String, Failure> {
     if seat.purpose != Some(Purpose::Chat) {
         return Ok(seat.agent.clone());
     }
-    let asked = seat.desk().newest().await?.filter(|newest| MARKERS.iter().any(|mark| newest.content.contains(mark)));
+    asked_for(seat, "タスク作成").await
+}
+
+/// Who asked for something of the agent's task, in so many words: the last message has them behind `@@`, in either width.
+pub(super) async fn asked_for(seat: &Seat, what: &str) -> Result<String, Failure> {
+    let marks = ["@@", "＠＠"].map(|at| format!("{at}{what}"));
+    let newest = seat.desk().newest().await?;
+    let asked = newest.filter(|newest| marks.iter().any(|mark| newest.content.contains(mark.as_str())));
     asked.map(|newest| newest.sender).ok_or_else(|| {
         Failure::new(
             "no_request",
-            "Nobody asked for a task: the last message does not hold '@@タスク作成'",
-            "タスク作成の依頼がありません: 最後のメッセージに'@@タスク作成'が含まれていません",
+            format!("Nobody asked for it: the last message does not hold '@@{what}'"),
+            format!("依頼がありません: 最後のメッセージに'@@{what}'が含まれていません"),
         )
     })
 }
