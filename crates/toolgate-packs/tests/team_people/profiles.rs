@@ -11,7 +11,7 @@ on_both! {
         let ann = agent("ann", AgentKind::Worker, Some(Purpose::Task));
         assert_eq!(world.good(&ann, "get_my_profile", json!({})).await, json!({
             "success": true, "id": "ann", "name": "ANN", "role": "tester", "type": "ai", "role_type": "worker",
-            "status": "active", "capabilities": ["rust"], "created_at": "2023-11-14T22:13:20Z", "ai_type": "anthropic",
+            "status": "active", "capabilities": ["rust"], "created_at": "2023-11-14T22:13:20.000Z", "ai_type": "anthropic",
         }));
     }
 
