@@ -5,6 +5,7 @@ from asking import ANONYMOUS, BAD_TOKEN, LIST, Call, Caller
 HELP = Call("help")
 # For anyone who is signed in, a task as much as a user.
 SIGNED_IN_SEES = [
+    "authenticate",
     "flow_close",
     "flow_open",
     "help",
@@ -14,17 +15,33 @@ SIGNED_IN_SEES = [
     "plan_show",
     "undo",
 ]
+STRANGERS_SEE = ["authenticate", "help"]
+SHARED_BY_TASKS = [
+    "get_knowledge",
+    "list_artifact_templates",
+    "list_artifacts",
+    "load_artifact",
+    "load_artifact_template",
+    "load_result",
+    "read_result_summary",
+    "search_knowledge",
+    "view_knowledge_history",
+    "write_artifact",
+    "write_knowledge",
+    "write_result",
+]
+TASK_SEES = sorted([*SIGNED_IN_SEES, *SHARED_BY_TASKS])
 USER_SEES = sorted([*SIGNED_IN_SEES, "add_task", "complete_task", "delete_task", "list_tasks", "update_task"])
 
 
-def test_a_stranger_sees_only_help(client, place):
+def test_a_stranger_sees_only_how_to_begin(client, place):
     [listed] = client.ask(place, ANONYMOUS, [LIST])
-    assert listed.names == ["help"]
+    assert listed.names == STRANGERS_SEE
 
 
 def test_a_bad_token_sees_what_a_stranger_sees(client, place):
     [listed] = client.ask(place, BAD_TOKEN, [LIST])
-    assert listed.names == ["help"]
+    assert listed.names == STRANGERS_SEE
 
 
 def test_a_user_sees_the_todo_tools_by_name(client, place, user):
@@ -48,7 +65,7 @@ def test_two_listings_are_equal(client, place, user):
 def test_a_task_alone_is_known_as_one_and_sees_no_tool_that_needs_a_user(client, served_over_http):
     task = served_over_http.gate.start_task("--process", "demo")
     listed, helped = client.ask(served_over_http, Caller(task_key=task.task_key), [LIST, HELP])
-    assert listed.names == SIGNED_IN_SEES
+    assert listed.names == TASK_SEES
     assert helped.structured["context"] == {"caller_type": "task"}
 
 
@@ -56,16 +73,16 @@ def test_a_task_and_its_owner_together_see_the_owners_tools(client, served_over_
     task = served_over_http.gate.start_task("--process", "demo", "--owner", "alice")
     both = Caller(token=served_over_http.gate.mint("--user", "alice"), task_key=task.task_key)
     [listed] = client.ask(served_over_http, both, [LIST])
-    assert listed.names == USER_SEES
+    assert listed.names == sorted([*USER_SEES, *SHARED_BY_TASKS])
 
 
 def test_an_unknown_task_key_sees_what_a_stranger_sees(client, served_over_http):
     [listed] = client.ask(served_over_http, Caller(task_key="0" * 32), [LIST])
-    assert listed.names == ["help"]
+    assert listed.names == STRANGERS_SEE
 
 
 def test_a_task_token_says_what_the_task_header_says(client, place):
     task = place.gate.start_task("--process", "demo")
     listed, helped = client.ask(place, Caller(token=place.gate.mint("--task", task.task_id)), [LIST, HELP])
-    assert listed.names == SIGNED_IN_SEES
+    assert listed.names == TASK_SEES
     assert helped.structured["context"] == {"caller_type": "task"}
