@@ -7,13 +7,14 @@ type Figure = fn(&Reads) -> f64;
 /// How many of something there are.
 type Count = fn(&Growth) -> usize;
 
-const FIGURES: [(&str, Figure); 6] = [
+const FIGURES: [(&str, Figure); 7] = [
     ("list of open tasks", |reads| reads.list),
     ("the same, from the middle", |reads| reads.deep),
     ("what waits for an agent", |reads| reads.waiting),
     ("a poll's look", |reads| reads.poll),
     ("pending messages", |reads| reads.pending),
     ("pending messages of who has most", |reads| reads.pending_busy),
+    ("search for a word of one text", |reads| reads.search),
 ];
 
 /// One line for each kind of read; none where nothing was measured.
@@ -56,6 +57,7 @@ mod tests {
             poll: micros,
             pending: micros,
             pending_busy: micros * 2.0,
+            search: micros,
         };
         Growth { agents, tasks: agents * 10, messages: agents * 100, reads }
     }

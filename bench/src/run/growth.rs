@@ -1,4 +1,4 @@
-//! W6: what the tools of a team read from the store, with a hundred agents and with ten thousand.
+//! W6: what the tools of a team and of tasks read from the store, with a hundred agents and with ten thousand.
 //!
 //! The store is filled by its own contract, one size after the other, and asked in between.
 
@@ -52,6 +52,8 @@ pub(crate) struct Reads {
     pub(crate) pending: f64,
     /// The same for who has most of them.
     pub(crate) pending_busy: f64,
+    /// What `search_knowledge` finds for a word that one text has, among as many as there are tasks.
+    pub(crate) search: f64,
 }
 
 pub(super) async fn measure(quick: bool) -> Result<Vec<Growth>, Failure> {
@@ -64,15 +66,17 @@ pub(super) async fn measure(quick: bool) -> Result<Vec<Growth>, Failure> {
         let tasks_room = store.team().tasks(PROJECT)?;
         add_tasks(&tasks_room, agents, filled.0..tasks).await?;
         add_messages(&store, agents, filled.1..messages).await?;
+        add_knowledge(&store, filled.0..tasks).await?;
         filled = (tasks, messages);
-        let reads = ask(&store.team(), &tasks_room, agents, tasks).await?;
+        let reads = ask(&store, &tasks_room, agents, tasks).await?;
         growth.push(Growth { agents, tasks, messages, reads });
     }
     store.close().await;
     Ok(growth)
 }
 
-async fn ask(team: &Team, tasks: &TeamTasks, agents: usize, count: usize) -> Result<Reads, Failure> {
+async fn ask(store: &Store, tasks: &TeamTasks, agents: usize, count: usize) -> Result<Reads, Failure> {
+    let (team, knowledge) = (&store.team(), &store.knowledge(None)?);
     let open = TaskFilter { status: Some(TaskStatus::Todo), assignee: None };
     let first = Paging { limit: 50, after: None };
     let middle = i64::try_from(count / 2).unwrap_or(i64::MAX);
@@ -86,6 +90,7 @@ async fn ask(team: &Team, tasks: &TeamTasks, agents: usize, count: usize) -> Res
         poll: each(async |n| poll(team, &someone(n)).await).await?,
         pending: each(async |n| pending(team, &someone(n)).await).await?,
         pending_busy: each(async |_| pending(team, &name(BUSY)).await).await?,
+        search: each(async |n| knowledge.search(&[own_word(n * 7_919 % count)], 1).await.map(drop)).await?,
     })
 }
 
@@ -178,6 +183,39 @@ async fn add_messages(store: &Store, agents: usize, numbers: std::ops::Range<usi
         sent(Some(one))?;
     }
     Ok(())
+}
+
+/// Texts with words that all of them have, and one of their own.
+async fn add_knowledge(store: &Store, numbers: std::ops::Range<usize>) -> Result<(), Failure> {
+    let mut under_way = JoinSet::new();
+    for n in numbers {
+        if under_way.len() >= AT_ONCE {
+            written(under_way.join_next().await)?;
+        }
+        let knowledge = store.knowledge(None)?;
+        under_way.spawn(async move {
+            let mut terms = ["how", "the", "parser", "reads", "a", "line"].map(str::to_owned).to_vec();
+            terms.push(own_word(n));
+            let at = i64::try_from(n).unwrap_or(i64::MAX);
+            knowledge.write(&format!("key-{n}"), &terms.join(" "), "found", &terms, at).await.map(drop)
+        });
+    }
+    while let Some(one) = under_way.join_next().await {
+        written(Some(one))?;
+    }
+    Ok(())
+}
+
+fn written(ended: Option<Result<Result<(), StoreError>, tokio::task::JoinError>>) -> Result<(), Failure> {
+    match ended {
+        None | Some(Ok(Ok(()))) => Ok(()),
+        Some(Ok(Err(fault))) => Err(fault.into()),
+        Some(Err(fault)) => Err(Failure::Answer(fault.to_string())),
+    }
+}
+
+fn own_word(number: usize) -> String {
+    format!("word{number}")
 }
 
 fn sent(ended: Option<Result<Result<(), TalkFault>, tokio::task::JoinError>>) -> Result<(), Failure> {

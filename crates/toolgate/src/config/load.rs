@@ -161,7 +161,7 @@ mod tests {
     fn a_file_loads_only_the_packs_it_names() {
         assert!(from_text("").unwrap().packs.is_empty());
         assert_eq!(from_text("[packs.todo]").unwrap().packs.len(), 1);
-        assert_eq!(load(None, std::iter::empty()).unwrap().packs.len(), 5);
+        assert_eq!(load(None, std::iter::empty()).unwrap().packs.len(), 6);
     }
 
     #[test]
