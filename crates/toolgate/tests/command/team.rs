@@ -313,9 +313,9 @@ fn stdio_signs_in_first_and_out_when_the_client_goes() {
     let wrong = super::bed::home::Ran::of(&mut start("wrong-passkey-canary"));
     assert_eq!(wrong.code, Some(1));
     assert!(wrong.err.contains("Invalid agent_id or passkey") && !wrong.err.contains("canary"), "{wrong:?}");
-    let bare = Home::bare();
-    bare.write("key", PASSKEY);
-    let no_pack = bare.run(&["stdio", "--agent", "a", "--project", "p", "--passkey-file", "key"]);
+    let without = Home::with("[packs.todo]\n");
+    without.write("key", PASSKEY);
+    let no_pack = without.run(&["stdio", "--agent", "a", "--project", "p", "--passkey-file", "key"]);
     assert_eq!(no_pack.code, Some(2));
     assert!(no_pack.err.contains("[packs.team]"), "{no_pack:?}");
     assert_eq!(home.run(&["stdio", "--agent", "a"]).code, Some(2), "an agent needs a project and a passkey");
