@@ -47,14 +47,20 @@ class Agent:
 
     async def live(self) -> None:
         async with client() as stranger:
-            signed_in = await call(
-                stranger,
-                "authenticate",
-                agent_id=self.name,
-                passkey=self.passkey,
-                project_id=PROJECT,
-                purpose=self.purpose,
-            )
+            try:
+                signed_in = await call(
+                    stranger,
+                    "authenticate",
+                    agent_id=self.name,
+                    passkey=self.passkey,
+                    project_id=PROJECT,
+                    purpose=self.purpose,
+                )
+            except Refused as no:
+                # what it was started for was done meanwhile, or is another process's
+                assert str(no) == "No valid purpose for authentication", no
+                self.say("has nothing to do")
+                return
         async with client(signed_in["session_token"]) as self.gate:
             guide = await call(self.gate, "get_session_guide")
             assert guide["session_purpose"] == self.purpose
