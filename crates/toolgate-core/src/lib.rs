@@ -1,6 +1,7 @@
 //! Callers, tools, decisions and the rulebook's engine; no I/O, no async.
 
 mod approve;
+pub mod calendar;
 pub mod caller;
 mod catalog;
 mod class;

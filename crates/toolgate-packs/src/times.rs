@@ -2,6 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use toolgate_core::calendar;
+
 const DAY: i64 = 86_400;
 
 /// Milliseconds since 1970.
@@ -19,24 +21,10 @@ pub(crate) fn iso(milliseconds: i64) -> String {
 /// Nanoseconds since 1970 as an ISO 8601 time of the second, in UTC.
 pub(crate) fn timestamp(nanoseconds: i64) -> String {
     let seconds = nanoseconds.div_euclid(1_000_000_000);
-    let (year, month, day) = civil(seconds.div_euclid(DAY));
+    let (year, month, day) = calendar::date(seconds.div_euclid(DAY));
     let second = seconds.rem_euclid(DAY);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-/// The day in the calendar, from days since 1970: eras of 400 years that begin in March, so that a leap day is a year's
-/// last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use toolgate_core::calendar;
+
 /// A position is a day and a place in its file. Together they stay below what a number in JSON holds exactly.
 const OFFSET_BITS: u32 = 38;
 /// The most that one file can hold: 256 GiB.
@@ -42,35 +44,16 @@ impl Day {
 
     /// `2026-11-16.jsonl`: names that sort like days.
     pub(super) fn file_name(self) -> String {
-        let (year, month, day) = self.date();
+        let (year, month, day) = calendar::date(self.0);
         format!("{year:04}-{month:02}-{day:02}{EXTENSION}")
     }
 
     pub(super) fn from_file_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_suffix(EXTENSION)?.splitn(3, '-').map(|part| part.parse::<i64>().ok());
         let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-        let found = Self::from_date(year, month, day);
+        let found = Self(calendar::days(year, month, day));
         // also refuses the 30th of February, and names written in another way
         (found.file_name() == name).then_some(found)
-    }
-
-    /// Years begin in March here, so that the day which is not always there comes last.
-    fn date(self) -> (i64, i64, i64) {
-        let days = self.0 + 719_468;
-        let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * month + 2) / 5 + 1;
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        (year + era * 400 + i64::from(month <= 2), month, day)
-    }
-
-    fn from_date(year: i64, month: i64, day: i64) -> Self {
-        let year = if month <= 2 { year - 1 } else { year };
-        let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-        let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-        Self(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
     }
 }
 
