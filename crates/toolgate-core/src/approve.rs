@@ -55,5 +55,5 @@ impl Gate {
 fn gone(name: &str) -> Denial {
     let code = "tool_gone".to_owned();
     let message = format!("'{name}' is not registered now, so that nobody can approve a call of it.");
-    Denial { rule: code.clone(), code, message, remedy: None }
+    Denial { rule: code.clone(), code, message, remedy: None, source: None }
 }

@@ -2,7 +2,14 @@
 //!
 //! Anonymous is the empty set. A fact that nothing supplied is absent, and no rule takes absence for a right.
 
-use std::{collections::BTreeMap, collections::BTreeSet, fmt, str::FromStr, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Deref,
+    str::FromStr,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,9 +41,9 @@ impl Caller {
         Self::default()
     }
 
-    /// A user, an agent or a task stands behind the request.
+    /// A user, an agent, a task or the operator stands behind the request.
     pub fn is_signed_in(&self) -> bool {
-        self.user.is_some() || self.agent.is_some() || self.task.is_some()
+        self.user.is_some() || self.agent.is_some() || self.task.is_some() || self.operator
     }
 
     /// The word `help` uses for this kind of caller.
@@ -45,6 +52,7 @@ impl Caller {
             (Some(agent), _, _) => agent.kind.as_str(),
             (None, Some(_), _) => "task",
             (None, None, Some(_)) => "user",
+            (None, None, None) if self.operator => "user",
             (None, None, None) => "unauthenticated",
         }
     }
@@ -61,7 +69,11 @@ impl Caller {
         if let Some(task) = &self.task {
             parts.push(format!("task:{}", task.id));
         }
-        if parts.is_empty() { "anonymous".to_owned() } else { parts.join(" ") }
+        match (parts.is_empty(), self.operator) {
+            (false, _) => parts.join(" "),
+            (true, true) => "operator".to_owned(),
+            (true, false) => "anonymous".to_owned(),
+        }
     }
 }
 
@@ -109,13 +121,55 @@ pub struct Tenant {
     /// The plan's name; its rank comes from the configured order, an unknown one is the lowest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// Canonical tool name to on or off.
     #[serde(default, skip_serializing_if = "no_overrides")]
-    pub overrides: Arc<BTreeMap<String, bool>>,
+    pub overrides: Arc<Overrides>,
 }
 
-fn no_overrides(overrides: &Arc<BTreeMap<String, bool>>) -> bool {
+fn no_overrides(overrides: &Arc<Overrides>) -> bool {
     overrides.is_empty()
+}
+
+/// A tenant's switches: canonical tool name to on or off. Hashed once, when they are put together: a tenant may have as
+/// many as there are tools, and every request of it looks its view up by them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<String, bool>", into = "BTreeMap<String, bool>")]
+pub struct Overrides {
+    hash: u64,
+    by_name: BTreeMap<String, bool>,
+}
+
+impl Deref for Overrides {
+    type Target = BTreeMap<String, bool>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.by_name
+    }
+}
+
+impl Hash for Overrides {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl From<BTreeMap<String, bool>> for Overrides {
+    fn from(by_name: BTreeMap<String, bool>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        by_name.hash(&mut hasher);
+        Self { hash: if by_name.is_empty() { 0 } else { hasher.finish() }, by_name }
+    }
+}
+
+impl From<Overrides> for BTreeMap<String, bool> {
+    fn from(overrides: Overrides) -> Self {
+        overrides.by_name
+    }
+}
+
+impl FromIterator<(String, bool)> for Overrides {
+    fn from_iter<I: IntoIterator<Item = (String, bool)>>(switches: I) -> Self {
+        switches.into_iter().collect::<BTreeMap<_, _>>().into()
+    }
 }
 
 /// An agent and, where it has one, the session it speaks from.

@@ -1,13 +1,14 @@
 //! A class of callers: those no rule can tell apart, so that they share one view.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     hash::{Hash, Hasher},
+    sync::Arc,
 };
 
 use quick_cache::Equivalent;
 
-use crate::caller::{AgentKind, Caller, Purpose, Role, Runtime, UserId};
+use crate::caller::{AgentKind, Caller, Overrides, Purpose, Role, Runtime, UserId};
 
 /// A caller seen as its class, borrowed: looking up a view allocates nothing.
 #[derive(Clone, Copy)]
@@ -35,7 +36,8 @@ type Who<'a> = Option<(&'a str, Option<&'a str>)>;
 struct Facts<'a> {
     user: Option<Who<'a>>,
     tenant: Option<(Who<'a>, Role, usize)>,
-    overrides: Option<&'a BTreeMap<String, bool>>,
+    /// Shared ones are equal without being compared.
+    overrides: Option<&'a Arc<Overrides>>,
     /// Whether there is a project, or a process, is part of the class: bound arguments may need one.
     agent: Option<(Who<'a>, AgentKind, Option<Purpose>, bool)>,
     task: Option<(Who<'a>, bool, bool)>,
@@ -68,7 +70,7 @@ impl<'a> ClassOf<'a> {
         Facts {
             user: caller.user.as_ref().map(|user| who(user.as_str(), None)),
             tenant: caller.tenant.as_ref().map(|tenant| (who(&tenant.id, None), tenant.role, plan_rank)),
-            overrides: caller.tenant.as_ref().map(|tenant| &*tenant.overrides),
+            overrides: caller.tenant.as_ref().map(|tenant| &tenant.overrides),
             agent: caller.agent.as_ref().map(|agent| {
                 let who = who(&agent.id, agent.project.as_deref());
                 (who, agent.kind, agent.purpose, agent.project.is_some())

@@ -21,6 +21,10 @@ pub struct Denial {
     pub rule: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// The rule's place in the tenant cascade, if it has one: `global_disabled`, `plan_restriction`, `tenant_override`,
+    /// `default`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<str>>,
 }
 
 /// The same answer before it is put into words: indexes of the rules that failed, lowest order first.

@@ -99,7 +99,7 @@ impl Gate {
     }
 
     /// The first of the cascade's conditions that decided.
-    fn source(&self, failed: &[usize], caller: &Caller, tool: &Tool) -> String {
+    pub(crate) fn source(&self, failed: &[usize], caller: &Caller, tool: &Tool) -> String {
         let from_rule =
             failed.iter().filter_map(|index| self.rulebook().rule(*index)).find_map(|rule| rule.source.clone());
         from_rule.unwrap_or_else(|| {

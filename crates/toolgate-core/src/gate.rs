@@ -18,7 +18,7 @@ use crate::{
     decision::{Decision, Denial, Fault, Lang, Verdict},
     rulebook::{CallFacts, DeclaredType, RuleFile, RuleProblem, Rulebook, Setting, ToolSignature},
     tool::{Kind, Tool, WhenDenied},
-    view::{Listing, View},
+    view::{Listing, Pages, View},
 };
 
 /// Immutable: a change of rules, tools or settings makes a new gate with a new revision.
@@ -29,6 +29,7 @@ pub struct Gate {
     catalog: Catalog,
     classes: Classes,
     views: Cache<Class, Arc<View>>,
+    pages: Pages,
     page_size: usize,
     lang: Lang,
 }
@@ -50,6 +51,8 @@ pub struct Blueprint {
     pub page_size: usize,
     /// How many caller classes keep their view.
     pub kept_views: usize,
+    /// How many bytes of pages are kept ready to send.
+    pub kept_page_bytes: u64,
 }
 
 impl Default for Blueprint {
@@ -64,6 +67,7 @@ impl Default for Blueprint {
             lang: Lang::En,
             page_size: 1000,
             kept_views: 1000,
+            kept_page_bytes: 64 << 20,
         }
     }
 }
@@ -128,6 +132,7 @@ impl Gate {
             catalog,
             classes,
             views: Cache::new(blueprint.kept_views.max(1)),
+            pages: Pages::new(blueprint.kept_views.max(1), blueprint.kept_page_bytes),
             page_size: blueprint.page_size.max(1),
             lang: blueprint.lang,
         }))
@@ -265,6 +270,10 @@ impl Gate {
         self.classes.of.get(index).copied().unwrap_or(usize::MAX)
     }
 
+    pub(crate) fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
     pub(crate) fn page_size(&self) -> usize {
         self.page_size
     }
@@ -291,7 +300,8 @@ impl Gate {
         };
         if let Some(rule) = failed.and_then(|index| self.rulebook.rule(*index)) {
             let (message, remedy) = self.rulebook.words(rule, caller, tool, lang);
-            return Denial { code: rule.code.clone(), message, rule: rule.id.clone(), remedy };
+            let source = rule.source.as_deref().map(Into::into);
+            return Denial { code: rule.code.clone(), message, rule: rule.id.clone(), remedy, source };
         }
         let name = &tool.wire_name;
         let (code, message) = match fault {
@@ -306,7 +316,7 @@ impl Gate {
             ),
             Some(Fault::NoRule) | None => ("no_rule", format!("No rule allows tool '{name}'.")),
         };
-        Denial { code: code.to_owned(), message, rule: code.to_owned(), remedy: None }
+        Denial { code: code.to_owned(), message, rule: code.to_owned(), remedy: None, source: None }
     }
 }
 

@@ -50,12 +50,17 @@ pub enum Detail {
         parameters: Vec<Parameter>,
         #[serde(skip_serializing_if = "Option::is_none")]
         example: Option<serde_json::Value>,
+        /// What decided in the tenant cascade, for whoever acts for a tenant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<String>,
     },
     Unavailable {
         #[serde(flatten)]
         line: Line,
         available: bool,
         reason: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<String>,
     },
     /// Unknown, hidden, or not to be named to this caller.
     NotFound { context: Context, error: String },
@@ -128,16 +133,19 @@ impl Gate {
                 available: true,
                 parameters: listing::parameters(&entry.listed),
                 example: entry.tool.facts.example.as_ref().and_then(|example| serde_json::from_str(&example.0).ok()),
+                source: caller.tenant.as_ref().map(|_| self.source(&[], caller, &entry.tool)),
             };
         }
         if !self.may_be_named(view, index, &entry.tool, &verdict) {
             return not_found();
         }
         // no parameters and no example: who can't call it has no use for them
+        let denial = self.denial(&verdict, caller, &entry.tool, lang);
         Detail::Unavailable {
             line: line(&entry.tool, lang),
             available: false,
-            reason: self.denial(&verdict, caller, &entry.tool, lang).message,
+            reason: denial.message,
+            source: denial.source.map(String::from),
         }
     }
 

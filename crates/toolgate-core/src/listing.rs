@@ -86,6 +86,9 @@ pub(crate) fn marked(definition: &RawValue, denial: &Denial) -> Result<Box<RawVa
     meta.insert("toolgate/callable".to_owned(), to_raw_value(&false)?);
     meta.insert("toolgate/code".to_owned(), to_raw_value(&denial.code)?);
     meta.insert("toolgate/reason".to_owned(), to_raw_value(&denial.message)?);
+    if let Some(source) = &denial.source {
+        meta.insert("toolgate/source".to_owned(), to_raw_value(source)?);
+    }
     definition.insert("_meta".to_owned(), to_raw_value(&meta)?);
     to_raw_value(&definition)
 }

@@ -286,8 +286,10 @@ words! {
         TaskOnly = "task_only",
         /// Any identified caller: user, agent or task.
         SignedIn = "signed_in",
-        /// A tenant's admin or owner.
+        /// An admin or owner of the tenant, or the operator.
         AdminOnly = "admin_only",
+        /// Whoever runs this Toolgate.
+        OperatorOnly = "operator_only",
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use aws_lc_rs::digest;
 use bytes::Bytes;
+use quick_cache::{Weighter, sync::Cache};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -21,6 +25,8 @@ use crate::{
 /// One caller class at one revision of the gate.
 #[derive(Debug)]
 pub struct View {
+    /// Its own among all views.
+    id: u64,
     pub(crate) revision: u64,
     /// The facts this class shares; who exactly asks is not among them unless a rule reads it.
     pub(crate) class: Caller,
@@ -45,8 +51,6 @@ pub(crate) struct List {
     shown: Vec<Shown>,
     /// Indexes of the shown tools, in order.
     order: Vec<usize>,
-    /// Serialised when first asked for: who takes one page does not wait for all.
-    pages: Vec<OnceLock<Page>>,
     digest: [u8; 32],
 }
 
@@ -55,7 +59,7 @@ pub(crate) enum Shown {
     No,
     Callable,
     /// Listed but not callable, for this reason.
-    Marked(Denial),
+    Marked(Box<Denial>),
 }
 
 /// A page of a list, ready to send.
@@ -66,9 +70,38 @@ pub struct Page {
     pub last: bool,
 }
 
+/// Pages of all views, as many as fit.
+#[derive(Debug)]
+pub(crate) struct Pages(Cache<(u64, Kind, usize), Page, Size>);
+
+#[derive(Debug, Clone)]
+struct Size;
+
+impl Weighter<(u64, Kind, usize), Page> for Size {
+    fn weight(&self, _: &(u64, Kind, usize), page: &Page) -> u64 {
+        u64::try_from(page.items.len()).unwrap_or(u64::MAX).max(1)
+    }
+}
+
+impl Pages {
+    pub(crate) fn new(kept_views: usize, kept_bytes: u64) -> Self {
+        Self(Cache::with_weighter(kept_views, kept_bytes, Size))
+    }
+
+    fn get(&self, key: (u64, Kind, usize), make: impl FnOnce() -> Page) -> Page {
+        self.0.get(&key).unwrap_or_else(|| {
+            let page = make();
+            self.0.insert(key, page.clone());
+            page
+        })
+    }
+}
+
 impl View {
     pub(crate) fn new(revision: u64, class: Caller, subject: Subject, tool_classes: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             revision,
             class,
             subject,
@@ -135,17 +168,16 @@ impl List {
                 let denial = gate.denial(&verdict, &view.class, &entry.tool, gate.lang());
                 hash.update(denial.code.as_bytes());
                 hash.update(denial.message.as_bytes());
-                shown.push(Shown::Marked(denial));
+                shown.push(Shown::Marked(Box::new(denial)));
             }
         }
         let mut digest = [0; 32];
         digest.copy_from_slice(hash.finish().as_ref());
-        let pages = order.len().div_ceil(gate.page_size()).max(1);
-        Self { first, shown, order, pages: (0..pages).map(|_| OnceLock::new()).collect(), digest }
+        Self { first, shown, order, digest }
     }
 
-    fn page(&self, gate: &Gate, number: usize) -> Option<&Page> {
-        self.pages.get(number).map(|page| page.get_or_init(|| self.serialise(gate, number)))
+    fn pages(&self, gate: &Gate) -> usize {
+        self.order.len().div_ceil(gate.page_size()).max(1)
     }
 
     fn serialise(&self, gate: &Gate, number: usize) -> Page {
@@ -168,7 +200,7 @@ impl List {
             items.extend_from_slice(marked.as_deref().unwrap_or(&entry.listed).get().as_bytes());
         }
         items.push(b']');
-        Page { items: Bytes::from(items), last: number + 1 == self.pages.len() }
+        Page { items: Bytes::from(items), last: number + 1 == self.pages(gate) }
     }
 
     fn at(&self, index: usize) -> Option<&Shown> {
@@ -201,8 +233,10 @@ impl Listing {
         self.list(kind).map(|list| list.digest).unwrap_or_default()
     }
 
-    pub fn page(&self, kind: Kind, number: usize) -> Option<&Page> {
-        self.list(kind).and_then(|list| list.page(&self.gate, number))
+    /// Serialised when first asked for, and again when it had to make room: who takes one page does not wait for all.
+    pub fn page(&self, kind: Kind, number: usize) -> Option<Page> {
+        let list = self.list(kind).filter(|list| number < list.pages(&self.gate))?;
+        Some(self.gate.pages().get((self.view.id, kind, number), || list.serialise(&self.gate, number)))
     }
 
     /// How many tools are listed.

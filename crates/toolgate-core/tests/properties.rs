@@ -118,6 +118,7 @@ fn an_explanation_names_every_failed_condition_and_reports_the_first() {
                 message: String::new(),
                 rule: String::new(),
                 remedy: None,
+                source: None,
             });
             assert_eq!((outcome, reason.rule.clone(), reason.code), wanted, "{caller:?}\n{tool:?}");
             assert_eq!(why.hidden, reference::hidden(caller, tool));

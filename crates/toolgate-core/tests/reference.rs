@@ -60,7 +60,7 @@ pub(crate) fn refusals(caller: &Caller, tool: &Tool) -> Vec<No> {
     let purpose = caller.agent.as_ref().and_then(|agent| agent.purpose);
     let role = caller.tenant.as_ref().map(|tenant| tenant.role);
     let has_session = kind == Some(AgentKind::Manager) || kind == Some(AgentKind::Worker);
-    let anonymous = caller.user.is_none() && caller.agent.is_none() && caller.task.is_none();
+    let anonymous = caller.user.is_none() && caller.agent.is_none() && caller.task.is_none() && !caller.operator;
     if anonymous && facts.permission != Permission::Unauthenticated {
         secret("authentication", "authentication_required");
     }
@@ -73,9 +73,10 @@ pub(crate) fn refusals(caller: &Caller, tool: &Tool) -> Vec<No> {
         }
         Permission::ManagerOnly if kind != Some(AgentKind::Manager) => secret("manager_only", "manager_required"),
         Permission::WorkerOnly if kind != Some(AgentKind::Worker) => secret("worker_only", "worker_required"),
-        Permission::AdminOnly if role != Some(Role::Owner) && role != Some(Role::Admin) => {
+        Permission::AdminOnly if !caller.operator && role != Some(Role::Owner) && role != Some(Role::Admin) => {
             secret("admin_only", "admin_required");
         }
+        Permission::OperatorOnly if !caller.operator => secret("operator_only", "operator_required"),
         _ => {}
     }
     if facts.oauth_scopes.iter().any(|scope| !caller.scopes.contains(scope)) {

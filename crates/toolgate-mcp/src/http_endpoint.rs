@@ -110,7 +110,7 @@ impl Inner {
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
         let credentials = self.credentials(headers, &task_keys)?.with_params(&message.params)?;
         let kept = (method == Some(Method::Listen)).then(|| credentials.to_kept());
-        let identified = self.identify(credentials).await?;
+        let identified = self.identify_for(method, credentials).await?;
         let mut legacy = None;
         if !version.is_modern() && method != Some(Method::Initialize) && headers.contains_key(headers::SESSION_ID) {
             legacy = Some(self.check_session(headers, &identified).await?.known());

@@ -60,6 +60,8 @@ pub struct Identified {
 #[error("the caller can't be identified now: {reason}; try again, and check the store if it stays")]
 pub struct IdentityUnavailable {
     pub reason: String,
+    /// Whom the credential was last known to stand for. Good for showing a list; nothing may be done on its word.
+    pub last_known: Option<Arc<Caller>>,
 }
 
 impl<'a> Credentials<'a> {

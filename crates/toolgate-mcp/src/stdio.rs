@@ -206,7 +206,7 @@ impl Client {
         }
         let credentials = self.credentials().with_params(&message.params)?;
         let kept = credentials.to_kept();
-        let identified = inner.identify(credentials).await?;
+        let identified = inner.identify_for(method, credentials).await?;
         if !method.is_some_and(Method::is_open) {
             inner.demand_signed_in(&identified)?;
         }

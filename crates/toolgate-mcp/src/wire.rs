@@ -18,7 +18,7 @@ use crate::{
     config::WireConfig,
     cursor::Cursors,
     era::Version,
-    identity::{Credentials, Identified, Identify},
+    identity::{Credentials, Identified, Identify, IdentityUnavailable},
     json::text,
     message::Message,
     parked::Parking,
@@ -186,11 +186,24 @@ impl Transport<'_> {
 
 impl Inner {
     pub(crate) async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, Refusal> {
-        self.identify.identify(credentials).await.map_err(|fault| {
-            // Why is the operator's to know, not a stranger's.
-            tracing::error!(%fault, "a caller could not be identified");
-            Refusal::unavailable("the caller can't be identified now; try again")
-        })
+        self.identify.identify(credentials).await.map_err(|fault| unidentified(&fault))
+    }
+
+    /// A list is shown to whom the caller was last known to be, or to nobody in particular, rather than to nobody at all:
+    /// it tells of tools and does nothing. Everything else fails while it is not known who asks.
+    pub(crate) async fn identify_for(
+        &self,
+        method: Option<Method>,
+        credentials: Credentials<'_>,
+    ) -> Result<Identified, Refusal> {
+        match self.identify.identify(credentials).await {
+            Ok(identified) => Ok(identified),
+            Err(fault) if matches!(method, Some(Method::List(_))) => {
+                tracing::warn!(%fault, "a list is shown to whom the caller was last known to be");
+                Ok(Identified { caller: fault.last_known.unwrap_or_default(), rejected: false })
+            }
+            Err(fault) => Err(unidentified(&fault)),
+        }
     }
 
     /// The caller within the flow that the message names, if it names one.
@@ -236,6 +249,12 @@ impl Inner {
         let challenge = self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected));
         Refusal::new(StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, message).with_challenge(challenge)
     }
+}
+
+/// Why is the operator's to know, not a stranger's.
+fn unidentified(fault: &IdentityUnavailable) -> Refusal {
+    tracing::error!(%fault, "a caller could not be identified");
+    Refusal::unavailable("the caller can't be identified now; try again")
 }
 
 /// The facts that every modern request must carry.

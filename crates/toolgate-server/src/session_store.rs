@@ -52,6 +52,7 @@ impl StoredSessions {
                     | Change::Flow { .. }
                     | Change::Approval { .. }
                     | Change::AgentSession { .. }
+                    | Change::Rights
                     | Change::Team { .. } => {}
                 }
             }

@@ -257,7 +257,13 @@ pub(crate) fn no_in_words(approval: &Approval, what: &str) -> (&'static str, Str
 }
 
 fn refused(tool: &Arc<Tool>, denial: &Denial, code: &str, message: String, remedy: &str) -> Outcome {
-    let denial = Denial { code: code.to_owned(), message, remedy: Some(remedy.to_owned()), rule: denial.rule.clone() };
+    let denial = Denial {
+        code: code.to_owned(),
+        message,
+        remedy: Some(remedy.to_owned()),
+        rule: denial.rule.clone(),
+        source: None,
+    };
     Outcome::Denied { tool: Arc::clone(tool), denial, needs_identity: false, missing_scopes: Vec::new() }
 }
 

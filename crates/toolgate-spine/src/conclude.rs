@@ -86,7 +86,7 @@ impl House {
             #[serde(skip_serializing_if = "Option::is_none")]
             retry_after_seconds: Option<u64>,
         }
-        let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None };
+        let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None, source: None };
         let answer = self.failure(tool, &Refused { denial: &denial, retry_after_seconds }, &denial.message);
         Outcome::Refused { tool: Arc::clone(tool), code, message: denial.message, answer }
     }

@@ -125,6 +125,7 @@ impl Decided {
             message: format!("{} may require approval, once its arguments are known.", self.tool.called()),
             rule: asks.id.clone(),
             remedy: None,
+            source: None,
         })
     }
 

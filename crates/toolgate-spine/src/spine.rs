@@ -91,6 +91,11 @@ impl Spine {
         self.revisions.send_replace(revision);
     }
 
+    /// Something that lists depend on changed, though not the house: who has a stream open may be shown another list.
+    pub fn look_again(&self) {
+        self.revisions.send_modify(|_| {});
+    }
+
     /// Says whether every source has said by now what it offers.
     pub fn settle(&self, settled: bool) {
         self.settled.send_replace(settled);

@@ -38,6 +38,8 @@ pub enum Change {
         project: String,
         agents: Vec<String>,
     },
+    /// A tenant, a member, an override or the catalogue: what exactly, [`crate::Rights`] reads.
+    Rights,
     /// Changes may have been missed: forget what was remembered and read again.
     Resync,
 }
@@ -99,6 +101,7 @@ mod tests {
             Change::Approval { id: "a".into() },
             Change::AgentSession { id: "s".into() },
             Change::Team { project: "p".into(), agents: vec!["a".into(), "b".into()] },
+            Change::Rights,
             Change::Resync,
         ] {
             assert_eq!(Change::from_notification(&change.to_notification()), change);

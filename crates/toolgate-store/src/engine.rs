@@ -107,6 +107,47 @@ impl Engine {
         }
     }
 
+    /// How far changes of rights have come, where that can be seen without asking.
+    pub(crate) fn rights_mark(&self) -> Option<u64> {
+        match self {
+            Engine::Sqlite(engine) => engine.rights_mark(),
+            Engine::Postgres(_) => None,
+        }
+    }
+
+    /// Waits until no process uses what was before the changes committed by now.
+    pub(crate) async fn confirm_rights(&self, operation: &'static str) -> Result<(), StoreError> {
+        let confirmed = match self {
+            Engine::Sqlite(engine) => engine.mark_rights(),
+            Engine::Postgres(engine) => Box::pin(engine.confirmed_by_all()).await,
+        };
+        confirmed.map_err(|fault| fault.during(operation))
+    }
+
+    /// Whether processes on other machines may use this database.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Engine::Postgres(_))
+    }
+
+    /// Confirms changes of rights and renews the lease on what is remembered of them; the newest change there is.
+    pub(crate) async fn renew(&self, replica: &str, confirmed: i64) -> Result<i64, StoreError> {
+        match self {
+            Engine::Sqlite(_) => Ok(confirmed),
+            Engine::Postgres(engine) => {
+                Box::pin(engine.renew(replica, confirmed)).await.map_err(|fault| fault.during("renew a lease"))
+            }
+        }
+    }
+
+    pub(crate) async fn leave(&self, replica: &str) -> Result<(), StoreError> {
+        match self {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(engine) => {
+                Box::pin(engine.leave(replica)).await.map_err(|fault| fault.during("give up a lease"))
+            }
+        }
+    }
+
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
         let answer = match self {
             Engine::Sqlite(engine) => engine.ping().await,

@@ -59,6 +59,7 @@ const SQLITE_STORE: &[Migration] = &[
     Migration { version: 5, name: "processes", sql: include_str!("../migrations/sqlite/0005_processes.sql") },
     Migration { version: 6, name: "team people", sql: include_str!("../migrations/sqlite/0006_team_people.sql") },
     Migration { version: 7, name: "team work", sql: include_str!("../migrations/sqlite/0007_team_work.sql") },
+    Migration { version: 8, name: "tenants", sql: include_str!("../migrations/sqlite/0008_tenants.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -73,6 +74,7 @@ const POSTGRES_STORE: &[Migration] = &[
     Migration { version: 5, name: "processes", sql: include_str!("../migrations/postgres/0005_processes.sql") },
     Migration { version: 6, name: "team people", sql: include_str!("../migrations/postgres/0006_team_people.sql") },
     Migration { version: 7, name: "team work", sql: include_str!("../migrations/postgres/0007_team_work.sql") },
+    Migration { version: 8, name: "tenants", sql: include_str!("../migrations/postgres/0008_tenants.sql") },
 ];
 
 impl Migration {

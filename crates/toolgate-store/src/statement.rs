@@ -20,6 +20,7 @@ pub(crate) enum Value {
     Text(Option<String>),
     Int(Option<i64>),
     Bool(bool),
+    MaybeBool(Option<bool>),
     Bytes(Vec<u8>),
     MaybeBytes(Option<Vec<u8>>),
 }
@@ -127,6 +128,10 @@ impl Row {
 
     pub(crate) fn bool(&mut self) -> Result<bool, Fault> {
         self.int().map(|number| number != 0)
+    }
+
+    pub(crate) fn maybe_bool(&mut self) -> Result<Option<bool>, Fault> {
+        Ok(self.maybe_int()?.map(|number| number != 0))
     }
 
     pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, Fault> {

@@ -8,11 +8,14 @@ use aws_lc_rs::rand;
 
 use crate::{
     Approvals, ArtifactRepository, Change, Changes, Events, Flows, Keys, KnowledgeRepository, Location, Notices, Plans,
-    Processes, Receipts, ResultRepository, Secrets, Sessions, StoreError, Tasks, TodoRepository, VaultRepository,
+    Processes, Receipts, ResultRepository, Rights, Secrets, Sessions, StoreError, Tasks, TodoRepository,
+    VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
+    rights::Memory,
     team::Team,
+    tenants::{CatalogRows, Tenants, Users},
 };
 
 /// An open database. Clones share its connections.
@@ -20,6 +23,7 @@ use crate::{
 pub struct Store {
     engine: Arc<Engine>,
     subscriptions: broadcast::WeakSender<Change>,
+    rights: Arc<Memory>,
 }
 
 impl Store {
@@ -27,7 +31,7 @@ impl Store {
     /// runtime.
     pub async fn open(location: &Location) -> Result<Self, StoreError> {
         let (engine, subscriptions) = Engine::open(location).await?;
-        Ok(Self { engine: Arc::new(engine), subscriptions })
+        Ok(Self { engine: Arc::new(engine), subscriptions, rights: Arc::default() })
     }
 
     pub fn keys(&self) -> Keys {
@@ -118,6 +122,24 @@ impl Store {
     /// Agents, their projects and their sessions.
     pub fn team(&self) -> Team {
         Team::new(self.engine.clone())
+    }
+
+    pub fn tenants(&self) -> Tenants {
+        Tenants::new(self.engine.clone(), self.rights())
+    }
+
+    pub fn users(&self) -> Users {
+        Users::new(self.engine.clone(), self.rights())
+    }
+
+    /// What the operator says of tools.
+    pub fn catalog(&self) -> CatalogRows {
+        CatalogRows::new(self.engine.clone(), self.rights())
+    }
+
+    /// What this process may remember of tenants, users and the catalogue.
+    pub fn rights(&self) -> Rights {
+        Rights::new(self.engine.clone(), self.rights.clone())
     }
 
     /// What one principal noted.

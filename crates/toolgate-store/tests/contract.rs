@@ -43,6 +43,8 @@ mod processes;
 mod query;
 #[path = "contract/receipts.rs"]
 mod receipts;
+#[path = "contract/rights.rs"]
+mod rights;
 #[path = "contract/secrets.rs"]
 mod secrets;
 #[path = "contract/sessions.rs"]
@@ -59,6 +61,8 @@ mod team_stage;
 mod team_talks;
 #[path = "contract/team_tasks.rs"]
 mod team_tasks;
+#[path = "contract/tenants.rs"]
+mod tenants;
 #[path = "contract/todo.rs"]
 mod todo;
 #[path = "contract/undo.rs"]

@@ -1,6 +1,9 @@
 //! A caller described in words: for `explain --as`, for policy tests, and for minting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::Deserialize;
 use toolgate_core::{
@@ -92,7 +95,7 @@ impl CallerFacts {
                     id: id.clone(),
                     role: self.role.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
                     plan: self.plan.clone(),
-                    overrides: self.overrides.clone().into(),
+                    overrides: Arc::new(self.overrides.clone().into()),
                 }),
                 None => None,
             },

@@ -12,6 +12,7 @@ use toolgate_store::{Location, Store};
 
 use crate::{
     Misuse,
+    catalog::Catalog,
     cli::Place,
     config::{self, Config},
     raise,
@@ -44,10 +45,27 @@ impl Ground {
         LockFile::beside(self.config_path.as_deref())
     }
 
-    /// The gate as far as it is known without connecting to anything.
+    /// The gate as far as it is known without connecting to anything and without a store.
     pub fn gate(&self) -> Result<Arc<Gate>, Misuse> {
+        self.gate_with(&Catalog::default())
+    }
+
+    pub fn gate_with(&self, catalog: &Catalog) -> Result<Arc<Gate>, Misuse> {
         let lock = self.lock_file().read()?;
-        Ok(raise::gate(&self.config, &upstreams::pinned(&self.config, &lock))?)
+        Ok(raise::gate(&self.config, &upstreams::pinned(&self.config, &lock), catalog)?)
+    }
+
+    /// The same with what the store says of tools, where there is a store.
+    pub async fn stored_gate(&self) -> Result<Arc<Gate>, Misuse> {
+        if let Location::Sqlite(path) = self.location()?
+            && !path.exists()
+        {
+            return self.gate();
+        }
+        let store = self.store().await?;
+        let catalog = Catalog::read(&store).await?;
+        store.close().await;
+        self.gate_with(&catalog)
     }
 
     pub fn location(&self) -> Result<Location, Misuse> {

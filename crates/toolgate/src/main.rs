@@ -1,6 +1,7 @@
 //! The `toolgate` command. Exit codes: 0 good, 1 the answer is no, 2 wrong use.
 
 mod caller_facts;
+mod catalog;
 mod cli;
 mod commands;
 mod config;

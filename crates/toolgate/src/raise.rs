@@ -26,6 +26,7 @@ use toolgate_spine::{
 use toolgate_store::{Location, Store};
 
 use crate::{
+    catalog::Catalog,
     config::{Config, FlowConfig, Naming, Pack, ToolConfig},
     ground::duration,
     more,
@@ -86,7 +87,7 @@ pub enum RaiseProblem {
 pub const PACKS: &[&str] = &["echo", "gate", "process", "spine", "team", "todo", "vault", "workspace"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
-pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaiseProblem> {
+pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<Arc<Gate>, RaiseProblem> {
     let mut tools = Vec::new();
     for (name, pack) in &config.packs {
         for offer in offers(name, pack)? {
@@ -113,6 +114,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
         }
     }
     configure(config, &mut tools, &mut absent)?;
+    catalog.apply(config, &mut tools);
     tools.extend(more::registered(config, upstreams)?);
     if ResultsSource::is_needed(tools.iter()) {
         let own = |fault| RaiseProblem::BadName { source_name: "Toolgate itself".to_owned(), fault };
@@ -134,6 +136,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned]) -> Result<Arc<Gate>, RaisePro
         lang,
         page_size: config.server.page_size,
         kept_views: config.server.kept_views,
+        kept_page_bytes: config.server.kept_page_bytes,
         ..Blueprint::default()
     })?)
 }
@@ -144,9 +147,10 @@ pub fn house(
     store: &Store,
     lock: &Lock,
     upstreams: &Upstreams,
+    catalog: &Catalog,
     door: &Arc<SpineDoor>,
 ) -> Result<House, RaiseProblem> {
-    let gate = gate(config, &upstreams.pinned(config, lock))?;
+    let gate = gate(config, &upstreams.pinned(config, lock), catalog)?;
     let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
     if ResultsSource::is_needed(gate.catalog().tools().map(|tool| &**tool)) {
         sources.push(Arc::new(ResultsSource::new(Arc::clone(door))));

@@ -74,7 +74,7 @@ pub struct Names {
 impl Identify for Names {
     async fn identify(&self, found: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
         if self.out_of_order.load(Ordering::SeqCst) {
-            return Err(IdentityUnavailable { reason: "disk 7 is full".to_owned() });
+            return Err(IdentityUnavailable { reason: "disk 7 is full".to_owned(), last_known: None });
         }
         let places = [
             ("bearer", found.bearer),

@@ -46,6 +46,7 @@ pub use error::IdentityError;
 pub use issuer::{ClaimMap, IssuerConfig, Jwks};
 pub use jsonwebtoken::Algorithm;
 pub use key_file::FILE_NAME as KEY_FILE_NAME;
+pub use over_store::StoredRows;
 pub use own_key::{OwnAlgorithm, OwnKey};
 pub use own_token::{OWN_ISSUER, OwnTokens};
 pub use secret::{Secret, Token};
@@ -128,8 +129,30 @@ impl Identity {
         if shown.next().is_some() {
             return None;
         }
-        let caller = self.proven.get(token, self.basis())?.alone(credentials.browser)?;
+        if !self.store.is_current() {
+            return None;
+        }
+        let caller = self.proven.get(token, |standing| self.basis(standing))?.alone(credentials.browser)?;
         Some(Identified { caller, rejected: false })
+    }
+
+    /// Whom one token alone was last known to stand for, or without any row can be said to: for lists while rows can't be
+    /// read. Other credentials say nothing without their rows.
+    async fn last_known(&self, credentials: &Credentials<'_>) -> Option<Arc<Caller>> {
+        if credentials.task_keys.iter().any(|key| !key.is_empty()) {
+            return None;
+        }
+        let mut shown = shown(credentials);
+        let (_, token) = shown.next()?;
+        if shown.next().is_some() {
+            return None;
+        }
+        if let Some(proven) = self.proven.last_known(token) {
+            return proven.alone(credentials.browser);
+        }
+        let (mut standing, _) = self.prove_alone(token).await?;
+        standing.caller.tenant = None;
+        standing.claimed_task.is_none().then(|| Arc::new(combine::finish(standing.caller, credentials.browser)))
     }
 
     async fn identify_by_asking(&self, credentials: &Credentials<'_>) -> Result<Identified, RowsUnavailable> {
@@ -180,10 +203,12 @@ impl Identify for Identity {
     async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
         match self.identify_at_once(&credentials) {
             Some(identified) => Ok(identified),
-            None => {
-                let asked = self.identify_by_asking(&credentials).await;
-                asked.map_err(|RowsUnavailable { reason }| IdentityUnavailable { reason })
-            }
+            None => match self.identify_by_asking(&credentials).await {
+                Ok(identified) => Ok(identified),
+                Err(RowsUnavailable { reason }) => {
+                    Err(IdentityUnavailable { reason, last_known: self.last_known(&credentials).await })
+                }
+            },
         }
     }
 }

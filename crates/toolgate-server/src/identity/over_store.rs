@@ -1,15 +1,50 @@
-//! Identity's rows, read from the store.
+//! Identity's rows, read from the store. What a tenant bought and switched is shared by all who act for it.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use quick_cache::sync::Cache;
 use toolgate_core::caller::UserId;
-use toolgate_store::{Store, StoreError, Task};
+use toolgate_store::{Rights, Store, StoreError, Task, tenants::TenantFacts};
 
 use super::store::{IdentityStore, KeyRow, RowsUnavailable, TaskRow, TenantRow};
 
+/// The store's rows, with a bounded memory of tenants that never outlives a change of them.
+pub struct StoredRows {
+    store: Store,
+    rights: Rights,
+    tenants: Cache<String, Arc<KnownTenant>>,
+}
+
+struct KnownTenant {
+    revision: u64,
+    facts: TenantFacts,
+}
+
+impl StoredRows {
+    /// `kept`: how many tenants are remembered.
+    pub fn new(store: Store, kept: usize) -> Self {
+        Self { rights: store.rights(), store, tenants: Cache::new(kept.max(1)) }
+    }
+
+    async fn facts(&self, tenant: &str) -> Result<Option<TenantFacts>, RowsUnavailable> {
+        // Taken before reading: a change meanwhile makes what is remembered old at once.
+        let revision = self.rights.revision(Some(tenant), None);
+        if let Some(known) = self.tenants.get(tenant).filter(|known| known.revision == revision) {
+            return Ok(Some(known.facts.clone()));
+        }
+        let facts = found(self.store.tenants().facts(tenant).await)?;
+        if let Some(facts) = &facts {
+            self.tenants.insert(tenant.to_owned(), Arc::new(KnownTenant { revision, facts: facts.clone() }));
+        }
+        Ok(facts)
+    }
+}
+
 #[async_trait]
-impl IdentityStore for Store {
+impl IdentityStore for StoredRows {
     async fn key(&self, prefix: &str) -> Result<Option<KeyRow>, RowsUnavailable> {
-        let key = found(self.keys().find(prefix).await)?;
+        let key = found(self.store.keys().find(prefix).await)?;
         Ok(key.map(|key| KeyRow {
             id: key.id,
             hash: key.hash,
@@ -20,21 +55,37 @@ impl IdentityStore for Store {
     }
 
     async fn task_by_key(&self, hash: &[u8; 32]) -> Result<Option<TaskRow>, RowsUnavailable> {
-        Ok(found(self.tasks().find_by_key(hash).await)?.map(row))
+        Ok(found(self.store.tasks().find_by_key(hash).await)?.map(row))
     }
 
     async fn task(&self, task_id: &str) -> Result<Option<TaskRow>, RowsUnavailable> {
-        Ok(found(self.tasks().find(task_id).await)?.map(row))
+        Ok(found(self.store.tasks().find(task_id).await)?.map(row))
     }
 
-    /// The store holds no tenants yet: a credential's word is all there is.
-    async fn tenant(&self, _: &str, _: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable> {
-        Ok(None)
+    async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable> {
+        let Some(TenantFacts { plan, overrides }) = self.facts(tenant).await? else { return Ok(None) };
+        let member = match user {
+            Some(user) => found(self.store.tenants().member(tenant, user.as_str()).await)?,
+            None => None,
+        };
+        Ok(Some(TenantRow { plan: Some(plan), role: member.map(|member| member.role), overrides }))
     }
 
-    /// Nothing that identity remembers depends on rows, so nothing can go stale.
-    fn revision(&self) -> u64 {
-        0
+    async fn first_tenant(&self, user: &UserId) -> Result<Option<String>, RowsUnavailable> {
+        let first = found(self.store.tenants().first_of_user(user.as_str()).await)?;
+        Ok(first.map(|membership| membership.tenant))
+    }
+
+    fn is_current(&self) -> bool {
+        self.rights.is_current()
+    }
+
+    async fn catch_up(&self) -> Result<(), RowsUnavailable> {
+        self.rights.catch_up().await.map_err(|error| RowsUnavailable { reason: error.to_string() })
+    }
+
+    fn revision(&self, tenant: Option<&str>, user: Option<&UserId>) -> u64 {
+        self.rights.revision(tenant, user.map(UserId::as_str))
     }
 }
 

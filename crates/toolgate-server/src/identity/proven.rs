@@ -17,7 +17,7 @@ use super::{combine, jwt, standing::Standing};
 pub(super) struct Basis {
     /// Every issuer's keys.
     pub(super) keys: u64,
-    /// The store's tenants, members and overrides.
+    /// The rows of the user and of the tenant it acts for.
     pub(super) rows: u64,
 }
 
@@ -52,9 +52,14 @@ impl ProvenTokens {
         Self(Cache::new(capacity))
     }
 
-    pub(super) fn get(&self, token: &str, basis: Basis) -> Option<Arc<Proven>> {
-        let proven = self.0.get(&Shown(token))?;
-        (proven.basis == basis && jwt::now() < proven.until).then_some(proven)
+    /// Only while everything it rests on is as it was.
+    pub(super) fn get(&self, token: &str, basis: impl FnOnce(&Standing) -> Basis) -> Option<Arc<Proven>> {
+        self.last_known(token).filter(|proven| proven.basis == basis(&proven.standing))
+    }
+
+    /// Whatever became of what it rests on: for showing, never for doing.
+    pub(super) fn last_known(&self, token: &str) -> Option<Arc<Proven>> {
+        self.0.get(&Shown(token)).filter(|proven| jwt::now() < proven.until)
     }
 
     /// Only what was proven goes in, so strangers can neither fill the cache nor choose what is in it.

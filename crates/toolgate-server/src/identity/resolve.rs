@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use toolgate_core::{
     Caller,
-    caller::{Agent, AgentKind},
+    caller::{Agent, AgentKind, Role, Tenant},
 };
 
 use super::{
@@ -78,44 +78,76 @@ impl Identity {
         }
         if token.starts_with(api_key::MARK) {
             let row = self.store.key(api_key::prefix(token)?).await?.ok_or(Refusal("no such API key"))?;
-            return self.settle_tenant(api_key::prove(token, &row)?).await;
+            self.store.catch_up().await?;
+            return Ok(self.settle_tenant(api_key::prove(token, &row)?).await?.0);
         }
         self.prove_token(token).await.map(|proven| proven.standing.clone())
     }
 
     async fn prove_token(&self, token: &str) -> Result<Arc<Proven>, Failure> {
-        // Taken before proving: if something changes meanwhile, the proof is not found under the new basis.
-        let basis = self.basis();
-        if let Some(proven) = self.proven.get(token, basis) {
+        self.store.catch_up().await?;
+        if let Some(proven) = self.proven.get(token, |standing| self.basis(standing)) {
             return Ok(proven);
         }
-        let unproven = jwt::peek(token)?;
-        let (standing, until) = if unproven.issuer == OWN_ISSUER {
-            self.tokens.prove(token)?
-        } else {
-            let issuer = self.issuers.iter().find(|issuer| issuer.config.issuer == unproven.issuer);
-            issuer.ok_or(Refusal("an issuer that is not configured"))?.prove(token, &unproven).await?
-        };
-        let proven = Arc::new(Proven::new(self.settle_tenant(standing).await?, until, basis));
+        // Taken before proving: if something changes meanwhile, the proof is not found under the new basis.
+        let keys = self.key_revision.load(Ordering::Acquire);
+        let (standing, until) = self.prove_signature(token).await?;
+        let (standing, rows) = self.settle_tenant(standing).await?;
+        let proven = Arc::new(Proven::new(standing, until, Basis { keys, rows }));
         self.proven.put(token, Arc::clone(&proven));
         Ok(proven)
     }
 
-    pub(super) fn basis(&self) -> Basis {
-        Basis { keys: self.key_revision.load(Ordering::Acquire), rows: self.store.revision() }
+    /// What a token says by itself, no row asked; `None` for one that does not hold, or that is nothing without rows.
+    pub(super) async fn prove_alone(&self, token: &str) -> Option<(Standing, u64)> {
+        let is_row = token.starts_with(SESSION_MARK) || token.starts_with(api_key::MARK);
+        if is_row { None } else { self.prove_signature(token).await.ok() }
     }
 
-    /// The store's rows beat the credential's word; naming a tenant one is not in is refused, not ignored.
-    async fn settle_tenant(&self, mut standing: Standing) -> Result<Standing, Failure> {
-        let caller = &mut standing.caller;
-        if let Some(tenant) = &mut caller.tenant
-            && let Some(row) = self.store.tenant(&tenant.id, caller.user.as_ref()).await?
-        {
-            tenant.role = row.role.ok_or(Refusal("the user is not a member of the tenant"))?;
-            tenant.plan = row.plan;
-            tenant.overrides = row.overrides;
+    async fn prove_signature(&self, token: &str) -> Result<(Standing, u64), Refusal> {
+        let unproven = jwt::peek(token)?;
+        if unproven.issuer == OWN_ISSUER {
+            return self.tokens.prove(token);
         }
-        Ok(standing)
+        let issuer = self.issuers.iter().find(|issuer| issuer.config.issuer == unproven.issuer);
+        issuer.ok_or(Refusal("an issuer that is not configured"))?.prove(token, &unproven).await
+    }
+
+    pub(super) fn basis(&self, standing: &Standing) -> Basis {
+        Basis { keys: self.key_revision.load(Ordering::Acquire), rows: self.rows_of(&standing.caller) }
+    }
+
+    fn rows_of(&self, caller: &Caller) -> u64 {
+        self.store.revision(caller.tenant.as_ref().map(|tenant| tenant.id.as_str()), caller.user.as_ref())
+    }
+
+    /// The store's rows beat the credential's word; naming a tenant one is not in is refused, not ignored. Who names none
+    /// acts for the tenant it was in first. The number is the revision of the rows, from before they were read.
+    async fn settle_tenant(&self, mut standing: Standing) -> Result<(Standing, u64), Failure> {
+        let names_one = standing.caller.tenant.is_some();
+        loop {
+            let caller = &mut standing.caller;
+            let before = self.store.revision(None, caller.user.as_ref());
+            if !names_one {
+                caller.tenant = match &caller.user {
+                    Some(user) => self.store.first_tenant(user).await?.map(of_store),
+                    None => None,
+                };
+            }
+            let rows = self.rows_of(&standing.caller);
+            let caller = &mut standing.caller;
+            if let Some(tenant) = &mut caller.tenant
+                && let Some(row) = self.store.tenant(&tenant.id, caller.user.as_ref()).await?
+            {
+                tenant.role = row.role.ok_or(Refusal("the user is not a member of the tenant"))?;
+                tenant.plan = row.plan;
+                tenant.overrides = row.overrides;
+            }
+            // another tenant may have become the first while this one was read
+            if names_one || before == self.store.revision(None, caller.user.as_ref()) {
+                return Ok((standing, rows));
+            }
+        }
     }
 
     /// A credential that names a task ends with it, whole: what was handed to a task must not outlive it as a user.
@@ -146,6 +178,11 @@ impl Identity {
     fn is_coordinator_secret(&self, token: &str) -> bool {
         self.config.coordinator_secret.as_ref().is_some_and(|secret| secret.matches(token.as_bytes()))
     }
+}
+
+/// A tenant of which only the store knows anything.
+fn of_store(id: String) -> Tenant {
+    Tenant { id, role: Role::default(), plan: None, overrides: Default::default() }
 }
 
 fn coordinator() -> Standing {

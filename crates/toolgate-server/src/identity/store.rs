@@ -1,9 +1,9 @@
 //! What identity asks of the store: the rows that beat a credential's own word.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use toolgate_core::caller::{Role, UserId};
+use toolgate_core::caller::{Overrides, Role, UserId};
 
 /// The rows could not be read. Says nothing about whether they are there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +44,7 @@ pub struct TenantRow {
     pub plan: Option<String>,
     /// The user's role there. Absent: not a member.
     pub role: Option<Role>,
-    pub overrides: Arc<BTreeMap<String, bool>>,
+    pub overrides: Arc<Overrides>,
 }
 
 #[async_trait]
@@ -60,7 +60,15 @@ pub trait IdentityStore: Send + Sync {
     /// `None`: the store does not manage this tenant, and a credential's word is all there is.
     async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable>;
 
-    /// Changes whenever a tenant, a member or an override does. Kept in memory by the store, so that a cached
-    /// identity can be checked against it without waiting.
-    fn revision(&self) -> u64;
+    /// The tenant a user acts for whose credential names none; `None` where the store knows of none.
+    async fn first_tenant(&self, user: &UserId) -> Result<Option<String>, RowsUnavailable>;
+
+    /// Whether every change of tenants and members has been heard of, so that revisions can be relied on. Does not wait.
+    fn is_current(&self) -> bool;
+
+    /// Hears of what was missed.
+    async fn catch_up(&self) -> Result<(), RowsUnavailable>;
+
+    /// Another number after every change of this tenant or this user.
+    fn revision(&self, tenant: Option<&str>, user: Option<&UserId>) -> u64;
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use toolgate_server::identity::{ApiKey, Claims, Credentials, Identify, Identity, IdentityConfig};
+use toolgate_server::identity::{ApiKey, Claims, Credentials, Identify, Identity, IdentityConfig, StoredRows};
 use toolgate_store::{Location, NewKey, NewTask, Store};
 
 use crate::world::{own_key, user};
@@ -10,7 +10,7 @@ use crate::world::{own_key, user};
 async fn gate(dir: &tempfile::TempDir, trust_task_ids: bool) -> (Store, Identity) {
     let store = Store::open(&Location::Sqlite(dir.path().join("gate.db"))).await.unwrap();
     let config = IdentityConfig { trust_task_ids, ..IdentityConfig::default() };
-    let identity = Identity::new(config, own_key(), Arc::new(store.clone())).unwrap();
+    let identity = Identity::new(config, own_key(), Arc::new(StoredRows::new(store.clone(), 10))).unwrap();
     (store, identity)
 }
 

@@ -1,9 +1,9 @@
 //! The store's rows beat a credential's word about its tenant.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use toolgate_core::caller::Role;
-use toolgate_server::identity::{Claims, TenantRow};
+use toolgate_server::identity::{Claims, Credentials, Identify, TenantRow};
 
 use crate::world::{World, assert_rejected, user, world};
 
@@ -16,7 +16,7 @@ fn member(world: &World, user: &str, role: Role) {
     let row = TenantRow {
         plan: Some("free".into()),
         role: Some(role),
-        overrides: [("x".to_owned(), false)].into_iter().collect::<std::collections::BTreeMap<_, _>>().into(),
+        overrides: Arc::new([("x".to_owned(), false)].into_iter().collect()),
     };
     world.rows.tenants.lock().unwrap().insert(("acme".into(), Some(user.into())), row);
     world.rows.revision.fetch_add(1, Ordering::SeqCst);
@@ -65,4 +65,36 @@ async fn a_remembered_token_follows_a_change_of_rows_at_once() {
     world.rows.tenants.lock().unwrap().clear();
     member(&world, "bob", Role::Owner);
     assert_rejected(&world.bearer(&token).await);
+}
+
+#[tokio::test]
+async fn who_names_no_tenant_acts_for_the_first_one() {
+    let world = world();
+    member(&world, "ada", Role::Admin);
+    for credential in [world.mint(user("ada")), world.api_key(user("ada"))] {
+        let caller = world.bearer(&credential).await.caller;
+        let tenant = caller.tenant.as_ref().unwrap();
+        assert_eq!((tenant.id.as_str(), tenant.role, tenant.plan.as_deref()), ("acme", Role::Admin, Some("free")));
+    }
+    let nobody = world.bearer(&world.mint(user("bob"))).await.caller;
+    assert_eq!(nobody.tenant, None);
+}
+
+#[tokio::test]
+async fn while_rows_can_not_be_read_only_what_was_known_is_said_and_nothing_is_decided() {
+    let world = world();
+    member(&world, "ada", Role::Admin);
+    let (known, unknown) = (world.mint(user("ada")), world.mint(claims()));
+    world.bearer(&known).await;
+    world.rows.down.store(true, Ordering::SeqCst);
+    let last_known = async |token: &str| {
+        let asked = Credentials { bearer: Some(token), ..Credentials::default() };
+        world.identity.identify(asked).await.unwrap_err().last_known
+    };
+    assert_eq!(last_known(&known).await.unwrap().tenant.as_ref().unwrap().role, Role::Admin);
+    let stranger = last_known(&unknown).await.unwrap();
+    assert_eq!((stranger.principal(), &stranger.tenant), ("user:ada".to_owned(), &None), "its claims are not believed");
+    assert_eq!(last_known("not a token").await, None);
+    world.rows.down.store(false, Ordering::SeqCst);
+    assert_eq!(world.bearer(&known).await.caller.tenant.as_ref().unwrap().role, Role::Admin);
 }

@@ -61,7 +61,21 @@ impl IdentityStore for Rows {
         self.answer(managed.then(|| member.unwrap_or(stranger)))
     }
 
-    fn revision(&self) -> u64 {
+    async fn first_tenant(&self, user: &UserId) -> Result<Option<String>, RowsUnavailable> {
+        let tenants = self.tenants.lock().unwrap();
+        let of_user = |(_, member): &&(String, Option<String>)| member.as_deref() == Some(user.as_str());
+        self.answer(tenants.keys().filter(of_user).map(|(tenant, _)| tenant.clone()).min())
+    }
+
+    fn is_current(&self) -> bool {
+        !self.down.load(Ordering::SeqCst)
+    }
+
+    async fn catch_up(&self) -> Result<(), RowsUnavailable> {
+        if self.is_current() { Ok(()) } else { Err(RowsUnavailable { reason: "the rows are out".into() }) }
+    }
+
+    fn revision(&self, _: Option<&str>, _: Option<&UserId>) -> u64 {
         self.revision.load(Ordering::SeqCst)
     }
 }

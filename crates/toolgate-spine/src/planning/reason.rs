@@ -51,7 +51,7 @@ impl Reason {
 
 impl From<Denial> for Reason {
     fn from(denial: Denial) -> Self {
-        let Denial { code, message, rule, remedy } = denial;
+        let Denial { code, message, rule, remedy, .. } = denial;
         Self { code, message, rule: Some(rule).filter(|rule| !rule.is_empty()), remedy }
     }
 }

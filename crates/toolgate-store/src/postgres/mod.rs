@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool of connections, and one more that listens for what other replicas changed.
 
+mod lease;
 mod ledger;
 mod listen;
 mod migrate;

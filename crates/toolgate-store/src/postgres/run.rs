@@ -48,6 +48,7 @@ fn bind<'a>(query: Query<'a, sqlx::Postgres, PgArguments>, value: &'a Value) -> 
         Value::Text(text) => query.bind(text),
         Value::Int(number) => query.bind(number),
         Value::Bool(truth) => query.bind(truth),
+        Value::MaybeBool(truth) => query.bind(truth),
         Value::Bytes(bytes) => query.bind(bytes),
         Value::MaybeBytes(bytes) => query.bind(bytes),
     }

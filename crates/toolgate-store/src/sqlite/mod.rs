@@ -4,6 +4,7 @@
 //! visible to the next read, and announced as `Resync`.
 
 mod file;
+mod mark;
 mod migrate;
 mod reader;
 mod run;
@@ -38,6 +39,7 @@ const QUEUE: usize = 1024;
 
 pub(crate) struct Sqlite {
     path: PathBuf,
+    rights: mark::Mark,
     writer: SyncSender<Message<writer::Job>>,
     readers: SyncSender<Message<reader::Job>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -63,6 +65,8 @@ impl Sqlite {
         let mut connection = file::connect(path)?;
         migrate::migrate(&mut connection, &migration::SQLITE)?;
 
+        let rights = mark::Mark::open(path)
+            .map_err(|error| Fault::Other(format!("the file that marks changes: {error}")).during(file::OPEN))?;
         let mut threads = Vec::new();
         let (writer, queue) = mpsc::sync_channel(QUEUE);
         let work = writer::Writer::new(connection, queue, announcer);
@@ -75,11 +79,20 @@ impl Sqlite {
             let queue = queue.clone();
             threads.push(spawn("store-reader", move || reader::run(&connection, &queue))?);
         }
-        Ok(Self { path: path.to_owned(), writer, readers, threads: Mutex::new(threads) })
+        Ok(Self { path: path.to_owned(), rights, writer, readers, threads: Mutex::new(threads) })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Grows with every change of rights, by whatever process.
+    pub(crate) fn rights_mark(&self) -> Option<u64> {
+        self.rights.length()
+    }
+
+    pub(crate) fn mark_rights(&self) -> Result<(), Fault> {
+        self.rights.grow().map_err(|error| Fault::Unavailable(format!("the file that marks changes: {error}")))
     }
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {

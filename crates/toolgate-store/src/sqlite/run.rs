@@ -59,9 +59,9 @@ impl ToSql for Value {
         Ok(ToSqlOutput::Borrowed(match self {
             Value::Id(text) | Value::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
             Value::Int(Some(number)) => ValueRef::Integer(*number),
-            Value::Bool(truth) => ValueRef::Integer(i64::from(*truth)),
+            Value::Bool(truth) | Value::MaybeBool(Some(truth)) => ValueRef::Integer(i64::from(*truth)),
             Value::Bytes(bytes) | Value::MaybeBytes(Some(bytes)) => ValueRef::Blob(bytes),
-            Value::Text(None) | Value::Int(None) | Value::MaybeBytes(None) => ValueRef::Null,
+            Value::Text(None) | Value::Int(None) | Value::MaybeBool(None) | Value::MaybeBytes(None) => ValueRef::Null,
         }))
     }
 }

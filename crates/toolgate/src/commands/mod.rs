@@ -8,6 +8,7 @@ mod client_file;
 mod connect;
 mod doctor;
 mod explain;
+mod following;
 mod import;
 mod init;
 mod key;

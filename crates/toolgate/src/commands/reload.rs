@@ -8,13 +8,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use toolgate_core::pin::Lock;
 use toolgate_spine::{Spine, SpineDoor};
 use toolgate_store::Store;
 
 use super::newcomers::Newcomers;
-use crate::{Misuse, config, ground::Ground, raise, upstreams::Upstreams};
+use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, upstreams::Upstreams};
 
 /// How often files and upstreams are looked at.
 const EVERY: Duration = Duration::from_millis(250);
@@ -34,6 +34,9 @@ pub struct Keeper {
     pub loaded: Stamps,
     pub newcomers: Newcomers,
     pub door: Arc<SpineDoor>,
+    pub catalog: Catalog,
+    /// Whoever wants the house to follow a changed catalogue, and waits until it does.
+    pub asked: mpsc::Receiver<oneshot::Sender<Result<(), String>>>,
 }
 
 impl Keeper {
@@ -44,15 +47,20 @@ impl Keeper {
         // the first house was raised before any upstream had answered, whether or not one has by now
         let mut offered = vec![0; self.upstreams.revision().len()];
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
+            let asked = tokio::select! {
+                () = tokio::time::sleep(EVERY) => None,
                 seen = self.newcomers.answered() => {
                 if let Err(problem) = self.change_lock(|keeper, lock| seen.accept(&keeper.upstreams, lock)) {
                     tracing::error!(%problem, "what was accepted could not be written down");
                 }
                 continue;
             }
+                Some(answer) = self.asked.recv() => Some(answer),
                 _ = stopped.wait_for(|stopped| *stopped) => break,
+            };
+            if let Some(answer) = asked {
+                let _ = answer.send(self.follow_catalog().await);
+                continue;
             }
             let now = stamps(&self.ground);
             // a file that still changes may be half written: it is read once it has kept still for one look
@@ -81,6 +89,11 @@ impl Keeper {
             }
         }
         self.upstreams.stop().await;
+    }
+
+    async fn follow_catalog(&mut self) -> Result<(), String> {
+        self.catalog = Catalog::read(&self.store).await.map_err(|fault| fault.to_string())?;
+        self.raise().map_err(|problem| format!("what the catalogue makes of the tools is wrong: {problem}"))
     }
 
     async fn reload(&mut self) {
@@ -144,7 +157,14 @@ impl Keeper {
                 );
             }
         }
-        self.spine.replace(raise::house(&self.ground.config, &self.store, &lock, &self.upstreams, &self.door)?);
+        self.spine.replace(raise::house(
+            &self.ground.config,
+            &self.store,
+            &lock,
+            &self.upstreams,
+            &self.catalog,
+            &self.door,
+        )?);
         Ok(())
     }
 }
@@ -154,7 +174,12 @@ fn kept(problem: &Misuse) {
 }
 
 fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
-    let served = |config: &config::Config| config::Server { page_size: 0, kept_views: 0, ..config.server.clone() };
+    let served = |config: &config::Config| config::Server {
+        page_size: 0,
+        kept_views: 0,
+        kept_page_bytes: 0,
+        ..config.server.clone()
+    };
     let read = |config: &config::Config| {
         let config::Limits { body_bytes, depth, number_chars, string_bytes, keys, .. } = config.limits;
         [body_bytes, depth, number_chars, string_bytes, keys]

@@ -4,12 +4,12 @@ use std::{net::ToSocketAddrs, sync::Arc, time::Duration};
 
 use tokio::{
     net::TcpListener,
-    sync::{Semaphore, watch},
+    sync::{Semaphore, mpsc, oneshot, watch},
 };
 use toolgate_mcp::{Challenge, Identify, Limits, Wire, WireConfig};
 use toolgate_server::{
     http::{FrontDoor, Site},
-    identity::{self, Identity, IdentityConfig, StoredAgentSessions},
+    identity::{self, Identity, IdentityConfig, StoredAgentSessions, StoredRows},
     metadata,
     session_store::StoredSessions,
 };
@@ -17,6 +17,7 @@ use toolgate_spine::{BookSettings, Books, Spine, SpineDoor};
 use toolgate_store::Store;
 
 use super::{
+    following::Follower,
     newcomers::Newcomers,
     reload::{Keeper, Stamps, stamps},
     say,
@@ -24,6 +25,7 @@ use super::{
 };
 use crate::{
     CommandResult, Ending, Misuse,
+    catalog::Catalog,
     cli::{Place, SignIn},
     config::{self, Config},
     ground::{Ground, duration},
@@ -69,9 +71,11 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     };
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
-    let Open { spine, store, upstreams, loaded, door, .. } = open;
+    let Open { spine, store, upstreams, loaded, door, catalog, .. } = open;
     let newcomers = Newcomers::of(accept_new, true);
-    let keeping = Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers, door });
+    let (ask, asked) = mpsc::channel(1);
+    let keeping =
+        Keeping::start(Keeper { ground, spine, store, upstreams, loaded, newcomers, door, catalog, asked }, ask);
     let shutdown = async {
         asked_to_stop().await;
         tracing::info!("stopping: calls under way may finish");
@@ -98,11 +102,13 @@ pub async fn stdio(place: &Place, token: Option<String>, agent: &SignIn, accept_
         }
         signed => signed?,
     };
-    let Open { wire, upstreams, loaded, door, .. } = open;
+    let Open { wire, upstreams, loaded, door, catalog, .. } = open;
     // standard input is the client's
     let newcomers = Newcomers::of(accept_new, false);
-    let keeper = Keeper { ground, spine: Arc::clone(&spine), store: store.clone(), upstreams, loaded, newcomers, door };
-    let keeping = Keeping::start(keeper);
+    let (ask, asked) = mpsc::channel(1);
+    let (house, rows) = (Arc::clone(&spine), store.clone());
+    let keeper = Keeper { ground, spine: house, store: rows, upstreams, loaded, newcomers, door, catalog, asked };
+    let keeping = Keeping::start(keeper, ask);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     toolgate_server::stdio::serve(&wire, session.clone().or(token), input, output, body_bytes, grace).await?;
     spine.drain().await;
@@ -138,23 +144,28 @@ struct Open {
     upstreams: Upstreams,
     loaded: Stamps,
     door: Arc<SpineDoor>,
+    catalog: Catalog,
 }
 
 /// What keeps the house in step, until the last call has been answered: upstreams end after the calls they run.
 struct Keeping {
     end: watch::Sender<bool>,
-    task: tokio::task::JoinHandle<()>,
+    rights: tokio::task::JoinHandle<()>,
+    house: tokio::task::JoinHandle<()>,
 }
 
 impl Keeping {
-    fn start(keeper: Keeper) -> Self {
+    fn start(keeper: Keeper, ask: mpsc::Sender<oneshot::Sender<Result<(), String>>>) -> Self {
         let (end, ended) = watch::channel(false);
-        Self { end, task: tokio::spawn(keeper.keep(ended)) }
+        let follower = Arc::new(Follower { keeper: ask, spine: Arc::clone(&keeper.spine) });
+        let rights = keeper.store.rights().keep(follower, keeper.store.changes(), ended.clone());
+        Self { end, rights: tokio::spawn(rights), house: tokio::spawn(keeper.keep(ended)) }
     }
 
     async fn end(self) {
         self.end.send_replace(true);
-        let _ = self.task.await;
+        let _ = self.rights.await;
+        let _ = self.house.await;
     }
 }
 
@@ -168,13 +179,16 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let mut upstreams = Upstreams::default();
     upstreams.follow(config).await?;
     let door = Arc::<SpineDoor>::default();
-    let house = raise::house(config, &store, &ground.lock_file().read()?, &upstreams, &door)?;
+    // heard of before it is read: whatever changes from here on is followed
+    store.rights().catch_up().await?;
+    let catalog = Catalog::read(&store).await?;
+    let house = raise::house(config, &store, &ground.lock_file().read()?, &upstreams, &catalog, &door)?;
     let spine = Spine::with_books(house, Books::open(store.clone(), book_settings(config)?).await?);
     door.open(&spine);
     spine.settle(upstreams.settled());
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
-    let rows = Arc::new(store.clone());
+    let rows = Arc::new(StoredRows::new(store.clone(), config.server.kept_views));
     let agents = Arc::new(StoredAgentSessions::new(store.clone()));
     let identity = Arc::new(Identity::new(identity_config(config)?, key, rows)?.with_sessions(agents));
     let memory = Arc::new(StoredSessions::open(store.clone()).await?);
@@ -183,7 +197,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     }
     let wire_config = wire_config(config, resource, !identity.issuers().is_empty(), seal_key, stopped)?;
     let wire = Wire::new(Arc::clone(&spine), Arc::clone(&identity) as Arc<dyn Identify>, memory, wire_config);
-    Ok(Open { wire, spine, identity, store, upstreams, loaded, door })
+    Ok(Open { wire, spine, identity, store, upstreams, loaded, door, catalog })
 }
 
 fn wire_config(

@@ -13,7 +13,9 @@ use super::{
     books::{self, line},
     print, serve,
 };
-use crate::{CommandResult, Ending, Misuse, cli::UndoArgs, ground::Ground, raise, upstreams::Upstreams};
+use crate::{
+    CommandResult, Ending, Misuse, catalog::Catalog, cli::UndoArgs, ground::Ground, raise, upstreams::Upstreams,
+};
 
 pub async fn run(asked: UndoArgs) -> CommandResult {
     let by = approvals::operator(asked.by.clone())?;
@@ -48,7 +50,8 @@ async fn needs_upstreams(ground: &Ground, store: &Store, asked: &UndoArgs) -> Re
 
 async fn spine(ground: &Ground, store: &Store, upstreams: &Upstreams) -> Result<Arc<Spine>, Misuse> {
     let door = Arc::<SpineDoor>::default();
-    let house = raise::house(&ground.config, store, &ground.lock_file().read()?, upstreams, &door)?;
+    let catalog = Catalog::read(store).await?;
+    let house = raise::house(&ground.config, store, &ground.lock_file().read()?, upstreams, &catalog, &door)?;
     let books = Books::open(store.clone(), serve::book_settings(&ground.config)?).await?;
     let spine = Spine::with_books(house, books);
     door.open(&spine);

@@ -127,8 +127,10 @@ pub struct Server {
     pub max_in_flight: usize,
     /// Tools on one page of a list.
     pub page_size: usize,
-    /// Kinds of callers whose list is kept ready.
+    /// Kinds of callers whose view is kept, and tenants whose plan and overrides are.
     pub kept_views: usize,
+    /// Bytes of lists that are kept ready to send.
+    pub kept_page_bytes: u64,
     /// Told to models when they connect.
     pub instructions: Option<String>,
     /// Seconds that calls under way have to finish when the server stops.
@@ -146,6 +148,7 @@ impl Default for Server {
             max_in_flight: 4096,
             page_size: 1000,
             kept_views: 1000,
+            kept_page_bytes: 64 << 20,
             instructions: None,
             grace_seconds: 30,
         }

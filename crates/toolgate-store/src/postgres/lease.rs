@@ -1,0 +1,57 @@
+//! Leases on what replicas remember of rights, by the database's clock.
+
+use std::time::Duration;
+
+use super::Postgres;
+use crate::{
+    engine::Write,
+    error::Fault,
+    rights::LEASE,
+    statement::{Row, Statement, Value},
+};
+
+/// How often to look whether all have confirmed.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Waits for a change that is being made, and keeps the next from being made before this is committed: so either the
+/// lease is there when the change looks for leases, or the change is here.
+const NEWEST: &str = "SELECT seq FROM rights WHERE one = 1 FOR SHARE";
+const RENEW: &str = "INSERT INTO replicas (id, confirmed, lease_until)
+    VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT + $3)
+    ON CONFLICT (id) DO UPDATE SET confirmed = excluded.confirmed, lease_until = excluded.lease_until";
+const FORGET: &str = "DELETE FROM replicas WHERE id = $1
+    OR lease_until < (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT - 3600000";
+const LAGGING: &str = "SELECT count(*) FROM replicas WHERE confirmed < $1
+    AND lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT";
+const SEQ: &str = "SELECT seq FROM rights WHERE one = 1";
+
+impl Postgres {
+    /// Says that every change up to `confirmed` has been heard of; the answer is the newest there is.
+    pub(crate) async fn renew(&self, replica: &str, confirmed: i64) -> Result<i64, Fault> {
+        let lease = i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
+        let values = [Value::id(replica), Value::int(confirmed), Value::int(lease)];
+        let outcome = self.write(Write::new(Statement::new(NEWEST, [])).then(Statement::new(RENEW, values))).await?;
+        number(outcome.into_iter().next())
+    }
+
+    pub(crate) async fn leave(&self, replica: &str) -> Result<(), Fault> {
+        self.write(Write::new(Statement::new(FORGET, [Value::id(replica)]))).await.map(drop)
+    }
+
+    /// Waits until every replica with a lease has heard of every change committed by now.
+    pub(crate) async fn confirmed_by_all(&self) -> Result<(), Fault> {
+        let newest = number(Some(self.read(Statement::new(SEQ, [])).await?))?;
+        loop {
+            let lagging = number(Some(self.read(Statement::new(LAGGING, [Value::int(newest)])).await?))?;
+            if lagging == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+fn number(rows: Option<Vec<Row>>) -> Result<i64, Fault> {
+    let first = rows.and_then(|rows| rows.into_iter().next());
+    first.map_or_else(|| Err(Fault::Other("the count of changes is gone".to_owned())), |mut row| row.int())
+}

@@ -1,0 +1,235 @@
+//! Rights: how a process may remember tenants, members, overrides and the catalogue, and never serve an old one.
+//!
+//! Every change of them has a number, and a line in a log that says whom it was about. A process that remembers asks
+//! before each use whether it has heard of every change ([`Rights::is_current`], which does not wait), and catches up
+//! where it has not. A change is answered only when nobody can still use what was before:
+//!
+//! - beside SQLite, a file grows with every change, and whoever remembers looks at its length;
+//! - with PostgreSQL, whoever remembers holds a short lease and confirms changes; a change waits for all who hold one, and
+//!   who could not renew theirs in time remembers nothing.
+
+mod memory;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::watch, time::Instant};
+
+pub(crate) use memory::Memory;
+
+use crate::{
+    Change, Changes, StoreError,
+    engine::{Engine, Write},
+    error::Fault,
+    fresh,
+    statement::{FromRow, Row, Statement, Value},
+};
+
+/// How long a replica may go on without the database.
+pub(crate) const LEASE: Duration = Duration::from_secs(3);
+/// Where something went wrong, it is tried again after this long.
+const AGAIN: Duration = Duration::from_millis(250);
+/// Where there is no lease to renew.
+const RARELY: Duration = Duration::from_secs(60);
+/// A change about more than this many is one about everybody.
+const MOST_SUBJECTS: usize = 100;
+
+const BUMP: &str = "UPDATE rights SET seq = seq + 1 WHERE one = 1 RETURNING seq";
+const LOG: &str = "INSERT INTO rights_log (seq, subject) SELECT seq, $1 FROM rights WHERE one = 1";
+/// Who is further behind than this forgets everything.
+const TRIM: &str = "DELETE FROM rights_log WHERE seq <= (SELECT seq FROM rights WHERE one = 1) - 10000";
+const SINCE: &str = "SELECT rights.seq, rights_log.seq, rights_log.subject
+    FROM rights LEFT JOIN rights_log ON rights_log.seq > $1 WHERE rights.one = 1 ORDER BY rights_log.seq";
+
+/// What a change is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    Tenant(String),
+    User(String),
+    Catalog,
+    Everybody,
+}
+
+const CATALOG: &str = "catalog";
+
+impl Subject {
+    fn to_text(&self) -> String {
+        match self {
+            Subject::Tenant(id) => format!("tenant:{id}"),
+            Subject::User(id) => format!("user:{id}"),
+            Subject::Catalog => CATALOG.to_owned(),
+            Subject::Everybody => "everybody".to_owned(),
+        }
+    }
+
+    /// What a newer program wrote and this one can't read may be about anybody.
+    fn from_text(text: &str) -> Self {
+        match text.split_once(':') {
+            Some(("tenant", id)) => Subject::Tenant(id.to_owned()),
+            Some(("user", id)) => Subject::User(id.to_owned()),
+            None if text == CATALOG => Subject::Catalog,
+            _ => Subject::Everybody,
+        }
+    }
+}
+
+/// Who must know of a change before it counts as heard.
+#[async_trait::async_trait]
+pub trait Follow: Send + Sync {
+    /// The catalogue changed: from the answer on, every decision follows it.
+    async fn catalog(&self) -> Result<(), String>;
+
+    /// Somebody's rights changed; those who wait for that look again.
+    fn rights(&self);
+}
+
+/// What this process remembers of rights, and whether that still holds.
+#[derive(Clone)]
+pub struct Rights {
+    engine: Arc<Engine>,
+    memory: Arc<Memory>,
+}
+
+impl Rights {
+    pub(crate) fn new(engine: Arc<Engine>, memory: Arc<Memory>) -> Self {
+        Self { engine, memory }
+    }
+
+    /// Whether every change there is has been heard of. Does not wait.
+    pub fn is_current(&self) -> bool {
+        self.memory.is_current(self.engine.rights_mark())
+    }
+
+    /// Hears of what was missed. Fails where that can't be known: then nothing that was remembered counts.
+    pub async fn catch_up(&self) -> Result<(), StoreError> {
+        let turn = self.memory.turn.lock().await;
+        if self.is_current() {
+            return Ok(());
+        }
+        let caught_up = self.advance().await;
+        drop(turn);
+        caught_up
+    }
+
+    /// A number that is another one after each change of this tenant or this user.
+    pub fn revision(&self, tenant: Option<&str>, user: Option<&str>) -> u64 {
+        self.memory.count(tenant, user)
+    }
+
+    /// Keeps up with changes until told to stop. Without this, every use of what is remembered asks the database first
+    /// where that is PostgreSQL.
+    pub async fn keep(self, follower: Arc<dyn Follow>, mut changes: Changes, mut stopped: watch::Receiver<bool>) {
+        let _ = self.memory.follower.set(follower);
+        let replica = self.engine.is_shared().then(|| fresh::id("replica_").ok()).flatten();
+        if let Some(replica) = replica {
+            let _ = self.memory.replica.set(replica);
+        }
+        let mut look = Instant::now();
+        loop {
+            tokio::select! {
+                change = changes.next() => match change {
+                    Some(Change::Rights | Change::Resync) => self.memory.heard(),
+                    Some(_) => continue,
+                    None => break,
+                },
+                () = tokio::time::sleep_until(look) => {}
+                _ = stopped.wait_for(|stopped| *stopped) => break,
+            }
+            let turn = self.memory.turn.lock().await;
+            let caught_up = self.advance().await;
+            drop(turn);
+            let rest = if self.engine.is_shared() { LEASE / 3 } else { RARELY };
+            look = Instant::now() + if caught_up.is_ok() { rest } else { AGAIN };
+            if let Err(fault) = caught_up {
+                tracing::warn!(%fault, "what changed in tenants and tools can't be heard of");
+            }
+        }
+        if let Some(replica) = self.memory.replica.get() {
+            let _ = self.engine.leave(replica).await;
+        }
+    }
+
+    /// INVARIANT: taken before it is read, the mark covers no change that the reading did not see.
+    async fn advance(&self) -> Result<(), StoreError> {
+        let operation = "hear of changed rights";
+        loop {
+            let mark = self.engine.rights_mark();
+            let heard = self.memory.heard_of();
+            let seen = self.memory.seen();
+            let lines: Vec<Line> =
+                self.engine.read(operation, Statement::new(SINCE, [Value::int(seen.unwrap_or(i64::MAX))])).await?;
+            let newest = lines.first().map(|line| line.newest);
+            let newest =
+                newest.ok_or_else(|| Fault::Other("the count of changes is gone".to_owned()).during(operation))?;
+            let news = news(seen, newest, lines);
+            if let Some(follower) = self.memory.follower.get()
+                && news.iter().any(|subject| matches!(subject, Subject::Catalog | Subject::Everybody))
+            {
+                let followed = follower.catalog().await;
+                followed.map_err(|reason| Fault::Other(reason).during("follow the changed catalogue"))?;
+            }
+            self.memory.forget(&news);
+            self.memory.set_seen(newest);
+            if let Some(follower) = self.memory.follower.get().filter(|_| !news.is_empty()) {
+                follower.rights();
+            }
+            let Some(replica) = self.memory.replica.get() else {
+                self.memory.hold(mark, heard, None);
+                return Ok(());
+            };
+            let asked = std::time::Instant::now();
+            if self.engine.renew(replica, newest).await? == newest {
+                self.memory.hold(mark, heard, asked.checked_add(LEASE));
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes a change, and answers when nobody uses what was before it. The record is what the last statement returned.
+    pub(crate) async fn change<T: FromRow>(
+        &self,
+        operation: &'static str,
+        about: impl IntoIterator<Item = Subject>,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut about: Vec<Subject> = about.into_iter().collect();
+        about.sort();
+        about.dedup();
+        if about.len() > MOST_SUBJECTS {
+            about = vec![Subject::Everybody];
+        }
+        let mut write = Write::new(Statement::new(BUMP, []));
+        for subject in &about {
+            write = write.then(Statement::new(LOG, [Value::Id(subject.to_text())]));
+        }
+        write = statements.into_iter().fold(write.then(Statement::new(TRIM, [])), Write::then);
+        let changed = self.engine.write(operation, write.announcing(Change::Rights)).await?;
+        self.engine.confirm_rights(operation).await?;
+        Ok(changed)
+    }
+}
+
+/// What to forget. Where the log does not reach back far enough, everything.
+fn news(seen: Option<i64>, newest: i64, lines: Vec<Line>) -> Vec<Subject> {
+    let logged: Vec<(i64, String)> = lines.into_iter().filter_map(|line| line.logged).collect();
+    let is_whole = seen.is_some_and(|seen| match logged.first() {
+        Some((first, _)) => *first == seen.saturating_add(1),
+        None => newest == seen,
+    });
+    if is_whole {
+        logged.iter().map(|(_, subject)| Subject::from_text(subject)).collect()
+    } else {
+        vec![Subject::Everybody]
+    }
+}
+
+struct Line {
+    newest: i64,
+    logged: Option<(i64, String)>,
+}
+
+impl FromRow for Line {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        let (newest, at, subject) = (row.int()?, row.maybe_int()?, row.maybe_text()?);
+        Ok(Line { newest, logged: at.zip(subject) })
+    }
+}
