@@ -11,6 +11,9 @@ pub(crate) const COLD_TOOLS: usize = 10_000;
 /// Upstreams of the start, and the tools of each.
 pub(crate) const UPSTREAMS: usize = 20;
 pub(crate) const TOOLS_EACH: usize = 50;
+/// Tools where there are many tenants, and how many of them each tenant has off.
+pub(crate) const TENANT_TOOLS: usize = 1_000;
+pub(crate) const SWITCHED_OFF: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 pub(crate) enum Workload {
@@ -38,6 +41,12 @@ pub(crate) enum Workload {
     /// What a team's tools read, as its tasks and messages grow.
     #[value(name = "W6")]
     W6,
+    /// tools/list of one of many tenants, 1,000 tools.
+    #[value(name = "W7")]
+    W7,
+    /// tools/call of one of them.
+    #[value(name = "W7-call")]
+    W7Call,
 }
 
 impl Workload {
@@ -53,13 +62,14 @@ impl Workload {
             Self::W1 | Self::W3 | Self::W4 | Self::W4Old => 20,
             Self::W5 => UPSTREAMS * TOOLS_EACH,
             Self::W6 => 0,
+            Self::W7 | Self::W7Call => TENANT_TOOLS - SWITCHED_OFF,
         }
     }
 
     pub(crate) fn work(self) -> Work {
         match self {
-            Self::W3 | Self::W4 | Self::W4Old => Work::Call,
-            Self::W0 | Self::W1 | Self::W2 | Self::W5 | Self::W6 => Work::List,
+            Self::W3 | Self::W4 | Self::W4Old | Self::W7Call => Work::Call,
+            Self::W0 | Self::W1 | Self::W2 | Self::W5 | Self::W6 | Self::W7 => Work::List,
         }
     }
 
@@ -73,6 +83,8 @@ impl Workload {
             Self::W4Old => "W4 pass on, older upstream",
             Self::W5 => "W5 start",
             Self::W6 => "W6 growth",
+            Self::W7 => "W7 list of a tenant",
+            Self::W7Call => "W7 call of a tenant",
         }
     }
 }

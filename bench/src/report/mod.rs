@@ -4,6 +4,7 @@ mod growth;
 mod statistics;
 mod table;
 mod targets;
+mod tenants;
 mod upstreams;
 
 pub(crate) use statistics::{median, percentile};

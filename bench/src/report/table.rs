@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::growth::growth_lines;
 use super::statistics::{Spread, median};
 use super::targets::{Verdict, ratios};
+use super::tenants::tenants_line;
 use super::upstreams::{detour_lines, start_lines};
 use crate::run::{Cell, Life, Outcome, Pair};
 use crate::workload::COLD_TOOLS;
@@ -46,6 +47,7 @@ fn lines(outcome: &Outcome) -> String {
     lines.push_str(&detour_lines(&outcome.detours));
     lines.push_str(&start_lines(&outcome.starts));
     lines.push_str(&growth_lines(&outcome.growth));
+    lines.push_str(&tenants_line(outcome.tenants.as_ref()));
     lines
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::statistics::median;
 use super::upstreams::{of_era, of_way};
-use crate::run::{Cell, Detour, Life, Outcome, Pair, Start, Way};
+use crate::run::{Cell, Detour, Life, Outcome, Pair, Start, Tenants, Way};
 use crate::workload::{Era, HEADLINE, UPSTREAMS, Workload};
 
 /// CPU multiples of the limit at 16 connections, in both eras.
@@ -12,6 +12,8 @@ const CPU: [(Workload, f64); 4] = [(Workload::W1, 1.8), (Workload::W2, 1.25), (W
 /// What passing a call on adds to its median time, on one connection.
 const ADDED_US: f64 = 60.0;
 const COLD_MS: f64 = 10.0;
+/// The first list of a tenant nobody asked for yet, of 1,000 tools.
+const TENANT_COLD_MS: f64 = 25.0;
 const IDLE_MIB: f64 = 25.0;
 const FIRST_ANSWER_MS: f64 = 150.0;
 /// Starting with 20 upstreams: CPU time and memory of Toolgate itself, once all is quiet.
@@ -58,6 +60,17 @@ pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
         ("first answer ms", worst(&outcome.lives, |life| life.first_answer_ms), FIRST_ANSWER_MS),
     ];
     verdicts.extend(others.map(|(target, measured, most)| Verdict { target: target.to_owned(), measured, most }));
+    let of_tenants = |figure: fn(&Tenants) -> f64| outcome.tenants.as_ref().map(figure);
+    verdicts.push(Verdict {
+        target: "new tenant's list ms".to_owned(),
+        measured: of_tenants(|of| of.cold_ms),
+        most: TENANT_COLD_MS,
+    });
+    for workload in [Workload::W7, Workload::W7Call] {
+        let most = if workload == Workload::W7 { 1.25 } else { 2.5 };
+        let measured = headline(&outcome.cells, workload, Era::Stateless);
+        verdicts.push(Verdict { target: format!("{workload:?} CPU ×"), measured, most });
+    }
     for way in Way::ALL {
         let mut add = |what: &str, figure: fn(&Start) -> f64, most: f64| {
             let target = format!("start {what} ({UPSTREAMS} {})", way.title());

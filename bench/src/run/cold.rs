@@ -42,7 +42,7 @@ pub(crate) async fn measure(machine: &Machine, toolgate: &Path) -> Result<Cold, 
     }
     let caller = home.caller(Era::Stateless, Some(home.token.clone()));
     let (first, body) = list(caller.clone()).await?;
-    let tools = page(&body)?;
+    let tools = page(&body, COLD_TOOLS)?;
     let mut later = Vec::with_capacity(LATER);
     for _ in 0..LATER {
         later.push(milliseconds(list(caller.clone()).await?.0));
@@ -52,7 +52,7 @@ pub(crate) async fn measure(machine: &Machine, toolgate: &Path) -> Result<Cold, 
 }
 
 /// Every list is asked on a new connection: how a connection's window grows is then the same for all.
-async fn list(caller: Caller) -> Result<(Duration, Vec<u8>), Failure> {
+pub(super) async fn list(caller: Caller) -> Result<(Duration, Vec<u8>), Failure> {
     let mut session = Session::open(caller).await?;
     session.make_room(ROOM);
     let request = session.request(Work::List);
@@ -63,15 +63,15 @@ async fn list(caller: Caller) -> Result<(Duration, Vec<u8>), Failure> {
 }
 
 /// The tools of a page, which are all of them unless another page follows.
-fn page(body: &[u8]) -> Result<usize, Failure> {
+pub(super) fn page(body: &[u8], all: usize) -> Result<usize, Failure> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let tools = body.pointer("/result/tools").and_then(Value::as_array);
     let tools = tools.map_or(0, Vec::len);
     let more = body.pointer("/result/nextCursor").is_some();
-    if tools == COLD_TOOLS || (more && tools > 0) {
+    if tools == all || (more && tools > 0) {
         Ok(tools)
     } else {
-        let what = format!("{tools} tools, expected {COLD_TOOLS} or a further page");
+        let what = format!("{tools} tools, expected {all} or a further page");
         Err(Failure::Answer(what))
     }
 }

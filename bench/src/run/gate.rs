@@ -102,7 +102,11 @@ impl Home {
     }
 
     async fn mint(&self, machine: &Machine) -> Result<String, Failure> {
-        let token = self.toolgate(machine, &["token", "mint", "--user", "bench"]).await?;
+        self.mint_for(machine, "bench").await
+    }
+
+    pub(crate) async fn mint_for(&self, machine: &Machine, user: &str) -> Result<String, Failure> {
+        let token = self.toolgate(machine, &["token", "mint", "--user", user]).await?;
         if token.is_empty() || token.contains(char::is_whitespace) {
             return Err(Failure::Part { part: "toolgate token mint".to_owned(), said: "it gave no token".to_owned() });
         }
@@ -132,7 +136,7 @@ impl Home {
         ["--config".into(), config, "--data".into(), data]
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 

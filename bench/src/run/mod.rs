@@ -12,6 +12,7 @@ mod policy;
 mod process;
 mod server;
 mod start;
+mod tenants;
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub(crate) use noise::noise;
 pub(crate) use passing::Detour;
 pub(crate) use process::cpu_time;
 pub(crate) use start::{Start, Way};
+pub(crate) use tenants::Tenants;
 
 use catalogue::Catalogue;
 use cell::{Window, ask_gate, ask_limit};
@@ -70,6 +72,7 @@ pub(crate) struct Outcome {
     pub(crate) detours: Vec<Detour>,
     pub(crate) starts: Vec<Start>,
     pub(crate) growth: Vec<Growth>,
+    pub(crate) tenants: Option<Tenants>,
 }
 
 impl Plan {
@@ -143,6 +146,9 @@ pub(crate) async fn run(toolgate: &Path, plan: &Plan) -> Result<Outcome, Failure
     // once: what it shows is how the sizes of one run compare
     if plan.asks(Workload::W6) {
         outcome.growth = growth::measure(plan.quick).await?;
+    }
+    if plan.asks(Workload::W7) || plan.asks(Workload::W7Call) {
+        outcome.tenants = Some(tenants::measure(&machine, toolgate, plan.quick, &mut outcome).await?);
     }
     outcome.cells.sort_by_key(|cell| cell.question.workload);
     Ok(outcome)

@@ -167,7 +167,7 @@ fn losing_a_fact_never_widens_a_call_or_a_list_beyond_what_that_fact_narrowed() 
             }
         }
         // the excuses are used, and the facts that give rights do give them
-        let gives = !matches!(loss.of, "project" | "operator" | "switches off" | "allowlist");
+        let gives = !matches!(loss.of, "project" | "switches off" | "allowlist");
         assert_eq!(narrowed > 0, gives, "losing its {} narrowed {narrowed} calls", loss.of);
         let excuses = matches!(loss.of, "switches off" | "tenant" | "flow" | "allowlist");
         assert_eq!(widened > 0, excuses, "losing its {} widened {widened} calls", loss.of);

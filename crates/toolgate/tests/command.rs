@@ -84,6 +84,8 @@ mod routes;
 mod shutdown;
 #[path = "command/stdio.rs"]
 mod stdio;
+#[path = "command/store_away.rs"]
+mod store_away;
 #[path = "command/tasks.rs"]
 mod tasks;
 #[path = "command/team.rs"]
@@ -94,6 +96,8 @@ mod team_rest;
 mod team_tasks;
 #[path = "command/team_waiting.rs"]
 mod team_waiting;
+#[path = "command/tiers.rs"]
+mod tiers;
 #[path = "command/undo.rs"]
 mod undo;
 #[path = "command/upstreams.rs"]
