@@ -3,6 +3,40 @@
 from asking import ANONYMOUS, BAD_TOKEN, LIST, Call, Caller
 
 HELP = Call("help")
+# Shown to everybody, marked where the caller can't call them.
+PUBLIC = [
+    "analyze_activity",
+    "analyze_meal_nutrition",
+    "analyze_performance_trends",
+    "calculate_daily_nutrition",
+    "calculate_metrics",
+    "compare_activities",
+    "detect_patterns",
+    "get_activities",
+    "get_activity_intelligence",
+    "get_athlete",
+    "get_configuration_catalog",
+    "get_configuration_profiles",
+    "get_food_details",
+    "get_stats",
+    "search_food",
+    "suggest_goals",
+    "validate_configuration",
+]
+OF_A_USER = [
+    "add_task",
+    "complete_task",
+    "connect_provider",
+    "delete_recipe",
+    "delete_task",
+    "disconnect_provider",
+    "get_connection_status",
+    "list_tasks",
+    "save_recipe",
+    "set_goal",
+    "update_task",
+    "update_user_configuration",
+]
 # For anyone who is signed in, a task as much as a user.
 SIGNED_IN_SEES = [
     "authenticate",
@@ -15,7 +49,7 @@ SIGNED_IN_SEES = [
     "plan_show",
     "undo",
 ]
-STRANGERS_SEE = ["authenticate", "help"]
+STRANGERS_SEE = sorted(["authenticate", "help", *PUBLIC])
 SHARED_BY_TASKS = [
     "get_knowledge",
     "list_artifact_templates",
@@ -30,11 +64,11 @@ SHARED_BY_TASKS = [
     "write_knowledge",
     "write_result",
 ]
-TASK_SEES = sorted([*SIGNED_IN_SEES, *SHARED_BY_TASKS])
-USER_SEES = sorted([*SIGNED_IN_SEES, "add_task", "complete_task", "delete_task", "list_tasks", "update_task"])
+TASK_SEES = sorted([*SIGNED_IN_SEES, *PUBLIC, *SHARED_BY_TASKS])
+USER_SEES = sorted([*SIGNED_IN_SEES, *PUBLIC, *OF_A_USER])
 
 
-def test_a_stranger_sees_only_how_to_begin(client, place):
+def test_a_stranger_sees_how_to_begin_and_what_is_shown_to_everybody(client, place):
     [listed] = client.ask(place, ANONYMOUS, [LIST])
     assert listed.names == STRANGERS_SEE
 
@@ -44,7 +78,7 @@ def test_a_bad_token_sees_what_a_stranger_sees(client, place):
     assert listed.names == STRANGERS_SEE
 
 
-def test_a_user_sees_the_todo_tools_by_name(client, place, user):
+def test_a_user_sees_their_own_tools_by_name(client, place, user):
     [listed] = client.ask(place, user("alice"), [LIST])
     assert listed.names == USER_SEES
 

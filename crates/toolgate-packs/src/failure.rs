@@ -1,4 +1,4 @@
-//! Every way a tool of a task fails: one shape, one set of codes.
+//! Every way a tool of `workspace`, `process` or `fitness` fails: one shape, one set of codes.
 
 use serde::Serialize;
 use toolgate_spine::{ArgumentFault, ToolAnswer};
@@ -44,7 +44,7 @@ impl Failure {
         if let StoreError::Invalid { reason, .. } = fault {
             return Self::invalid(format!("The store can't hold this: {reason}."));
         }
-        tracing::error!(target: "toolgate::workspace", %fault, "the store failed");
+        tracing::error!(target: "toolgate::packs", %fault, "the store failed");
         Self::internal("The store can't be reached. Try again later.")
     }
 

@@ -4,6 +4,7 @@ mod child;
 mod definitions;
 pub mod echo;
 mod failure;
+pub mod fitness;
 pub mod gate;
 pub mod process;
 pub mod spine;

@@ -19,6 +19,7 @@ mod change;
 mod engine;
 mod error;
 mod events;
+pub mod fitness;
 mod flows;
 mod fresh;
 mod fulltext;
@@ -53,6 +54,7 @@ pub use approvals::{
 pub use change::{Change, Changes};
 pub use error::StoreError;
 pub use events::{Event, Events};
+pub use fitness::FitnessRepository;
 pub use flows::{Flow, FlowFault, Flows, NewFlow};
 pub use keys::{Key, Keys, NewKey};
 pub use location::Location;

@@ -7,9 +7,9 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, ArtifactRepository, Change, Changes, Events, Flows, Keys, KnowledgeRepository, Location, Notices, Plans,
-    Processes, Receipts, ResultRepository, Rights, Secrets, Sessions, StoreError, Tasks, TodoRepository,
-    VaultRepository,
+    Approvals, ArtifactRepository, Change, Changes, Events, FitnessRepository, Flows, Keys, KnowledgeRepository,
+    Location, Notices, Plans, Processes, Receipts, ResultRepository, Rights, Secrets, Sessions, StoreError, Tasks,
+    TodoRepository, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
@@ -93,6 +93,11 @@ impl Store {
     /// The todo list of exactly one user.
     pub fn todo(&self, user: &str) -> Result<TodoRepository, StoreError> {
         TodoRepository::new(self.engine.clone(), user)
+    }
+
+    /// What exactly one user trains, eats and wants.
+    pub fn fitness(&self, user: &str) -> Result<FitnessRepository, StoreError> {
+        FitnessRepository::new(self.engine.clone(), user)
     }
 
     /// Opens the ledger as a new writer: once for a process.

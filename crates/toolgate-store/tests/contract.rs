@@ -19,6 +19,8 @@ mod approvals_taken;
 mod changes;
 #[path = "contract/events.rs"]
 mod events;
+#[path = "contract/fitness.rs"]
+mod fitness;
 #[path = "contract/flows.rs"]
 mod flows;
 #[path = "contract/hostile.rs"]

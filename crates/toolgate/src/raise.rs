@@ -12,6 +12,7 @@ use toolgate_core::{
 use toolgate_packs::{
     BadPack,
     echo::EchoPack,
+    fitness::{FitnessConfig, FitnessPack},
     gate::GatePack,
     process::ProcessPack,
     spine::SpinePack,
@@ -51,6 +52,10 @@ pub enum RaiseProblem {
     UnwantedAdvertise { pack: String },
     #[error("the pack '{pack}' takes neither open, templates nor summarizer; only 'workspace' does")]
     UnwantedWorkspace { pack: String },
+    #[error("the pack '{pack}' takes no files; only 'fitness' does")]
+    UnwantedFiles { pack: String },
+    #[error(transparent)]
+    Fitness(#[from] toolgate_packs::fitness::FitnessProblem),
     #[error(transparent)]
     Workspace(#[from] toolgate_packs::workspace::WorkspaceProblem),
     #[error(transparent)]
@@ -84,7 +89,7 @@ pub enum RaiseProblem {
 }
 
 /// Every pack there is.
-pub const PACKS: &[&str] = &["echo", "gate", "process", "spine", "team", "todo", "vault", "workspace"];
+pub const PACKS: &[&str] = &["echo", "fitness", "gate", "process", "spine", "team", "todo", "vault", "workspace"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<Arc<Gate>, RaiseProblem> {
@@ -141,9 +146,10 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
     })?)
 }
 
-/// The gate and what runs behind it.
+/// The gate and what runs behind it; `data` is the folder for what packs keep in files.
 pub fn house(
     config: &Config,
+    data: &Path,
     store: &Store,
     lock: &Lock,
     upstreams: &Upstreams,
@@ -159,6 +165,7 @@ pub fn house(
         sources.push(match name.as_str() {
             "todo" => Arc::new(TodoPack::new(store.clone())?),
             "echo" => Arc::new(echo(pack)?),
+            "fitness" => Arc::new(FitnessPack::new(store.clone(), &fitness(pack, data))?),
             "spine" => Arc::new(SpinePack::new(Arc::clone(door))?),
             "team" => Arc::new(TeamPack::new(store.clone(), team(pack))?),
             "vault" => Arc::new(VaultPack::new(store.clone(), &vault(pack)?)?),
@@ -204,10 +211,14 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
     if pack.advertise && name != "team" {
         return Err(RaiseProblem::UnwantedAdvertise { pack: name.to_owned() });
     }
+    if pack.files.is_some() && name != "fitness" {
+        return Err(RaiseProblem::UnwantedFiles { pack: name.to_owned() });
+    }
     if (pack.open || pack.templates.is_some() || !pack.summarizer.is_empty()) && name != "workspace" {
         return Err(RaiseProblem::UnwantedWorkspace { pack: name.to_owned() });
     }
     match name {
+        "fitness" => Ok(toolgate_packs::fitness::offered()?),
         "process" => Ok(toolgate_packs::process::offered()?),
         "workspace" => Ok(toolgate_packs::workspace::offered(pack.open)?),
         "todo" => Ok(toolgate_packs::todo::offered()?),
@@ -234,6 +245,13 @@ fn echo(pack: &Pack) -> Result<EchoPack, RaiseProblem> {
 
 fn team(pack: &Pack) -> TeamConfig {
     TeamConfig { advertise: pack.advertise }
+}
+
+fn fitness(pack: &Pack, data: &Path) -> FitnessConfig {
+    FitnessConfig {
+        files: pack.files.clone().unwrap_or_else(|| data.join("fitness")),
+        must_exist: pack.files.is_some(),
+    }
 }
 
 fn workspace(pack: &Pack) -> WorkspaceConfig {

@@ -34,6 +34,8 @@ mod credentials;
 mod every_tool;
 #[path = "command/files.rs"]
 mod files;
+#[path = "command/fitness.rs"]
+mod fitness;
 #[path = "command/flows.rs"]
 mod flows;
 #[path = "command/front_door.rs"]

@@ -159,6 +159,7 @@ impl Keeper {
         }
         self.spine.replace(raise::house(
             &self.ground.config,
+            &self.ground.data,
             &self.store,
             &lock,
             &self.upstreams,

@@ -51,7 +51,8 @@ async fn needs_upstreams(ground: &Ground, store: &Store, asked: &UndoArgs) -> Re
 async fn spine(ground: &Ground, store: &Store, upstreams: &Upstreams) -> Result<Arc<Spine>, Misuse> {
     let door = Arc::<SpineDoor>::default();
     let catalog = Catalog::read(store).await?;
-    let house = raise::house(&ground.config, store, &ground.lock_file().read()?, upstreams, &catalog, &door)?;
+    let house =
+        raise::house(&ground.config, &ground.data, store, &ground.lock_file().read()?, upstreams, &catalog, &door)?;
     let books = Books::open(store.clone(), serve::book_settings(&ground.config)?).await?;
     let spine = Spine::with_books(house, books);
     door.open(&spine);

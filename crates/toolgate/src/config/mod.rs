@@ -80,7 +80,7 @@ impl Default for Config {
 impl Config {
     pub fn without_file() -> Self {
         Self {
-            packs: ["gate", "process", "spine", "team", "todo", "workspace"]
+            packs: ["fitness", "gate", "process", "spine", "team", "todo", "workspace"]
                 .map(|name| (name.to_owned(), Pack::default()))
                 .into(),
             ..Self::default()
@@ -300,6 +300,9 @@ pub struct Pack {
     pub root: Option<PathBuf>,
     /// For the pack "vault": what `db.query` may ask, by name: a path of an SQLite file or postgres://…
     pub databases: BTreeMap<String, String>,
+    /// For the pack "fitness": the folder of activity files, each user's own in a folder of their name. Absent: `fitness` in
+    /// the data folder.
+    pub files: Option<PathBuf>,
     /// For the pack "team": list its tools to everybody, marked where the caller can't call them.
     pub advertise: bool,
     /// For the pack "workspace": open to callers without a task, too.
@@ -313,7 +316,7 @@ pub struct Pack {
 
 impl Pack {
     fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        self.definitions.iter_mut().chain(&mut self.root).chain(&mut self.templates)
+        self.definitions.iter_mut().chain(&mut self.root).chain(&mut self.files).chain(&mut self.templates)
     }
 }
 

@@ -206,7 +206,7 @@ fn a_plan_a_switch_and_a_role_count_from_the_next_list_and_call_on() {
     let seen = |tool: &str| (has(&world.list(Era::Modern, Some(&mia)), tool), world.call(Era::Late, Some(&mia), tool));
     let change = |arguments: &[&str]| drop(world.home.json(arguments));
 
-    assert_eq!(seen("get_stats").0, true);
+    assert!(seen("get_stats").0);
     change(&["override", "set", "acme", "get_stats", "off", "--reason", "audit"]);
     let listed = world.list(Era::Modern, Some(&mia));
     assert!(listed.contains("get_stats*"), "advertised, so still shown: {listed:?}");
