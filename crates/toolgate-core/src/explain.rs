@@ -25,6 +25,14 @@ pub struct Explanation {
     pub conditions: Vec<Condition>,
 }
 
+/// What the tenant cascade alone makes of a tool: whatever else a caller lacks is left aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub enabled: bool,
+    /// As in [`Explanation::source`].
+    pub source: String,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -59,10 +67,7 @@ impl Gate {
         let index = self.catalog().index(name)?;
         let tool = &self.catalog().entry(index)?.tool;
         let verdict = self.verdict(view, index, false, dry_run);
-        let failed: &[usize] = match &verdict {
-            Verdict::Allow => &[],
-            Verdict::NeedsApproval(failed) | Verdict::Deny { failed, .. } => failed,
-        };
+        let failed = failed(&verdict);
         let shown = view.shows(self, index);
         let (outcome, reason) = match self.decision(&verdict, caller, tool, lang) {
             Decision::Allow => (Outcome::Allow, None),
@@ -98,6 +103,17 @@ impl Gate {
         })
     }
 
+    /// Whether a registered tool is on for a caller's tenant; `None` for an unregistered one.
+    pub fn standing(&self, view: &View, caller: &Caller, name: &str) -> Option<Standing> {
+        let index = self.catalog().index(name)?;
+        let verdict = self.verdict(view, index, false, false);
+        let failed = failed(&verdict);
+        let of_cascade = |index: &usize| self.rulebook().rule(*index).is_some_and(|rule| rule.source.is_some());
+        let source = self.source(failed, caller, &self.catalog().entry(index)?.tool);
+        let undecided = matches!(verdict, Verdict::Deny { fault: Some(_), .. });
+        Some(Standing { enabled: !undecided && !failed.iter().any(of_cascade), source })
+    }
+
     /// The first of the cascade's conditions that decided.
     pub(crate) fn source(&self, failed: &[usize], caller: &Caller, tool: &Tool) -> String {
         let from_rule =
@@ -107,5 +123,13 @@ impl Gate {
             let switched = caller.tenant.as_ref().and_then(switch).is_some();
             if switched { "tenant_override" } else { "default" }.to_owned()
         })
+    }
+}
+
+/// Every rule that failed, lowest order first.
+fn failed(verdict: &Verdict) -> &[usize] {
+    match verdict {
+        Verdict::Allow => &[],
+        Verdict::NeedsApproval(failed) | Verdict::Deny { failed, .. } => failed,
     }
 }

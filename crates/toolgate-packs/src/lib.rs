@@ -1,5 +1,6 @@
 //! Built-in tools, a folder per pack: definitions as data, facts, and what runs them.
 
+pub mod admin;
 mod child;
 mod definitions;
 pub mod echo;

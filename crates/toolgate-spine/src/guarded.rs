@@ -7,7 +7,7 @@ use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
-use toolgate_core::{Caller, Decision, Denial, Lang, Tool};
+use toolgate_core::{Caller, Decision, Denial, Gate, Lang, Tool};
 
 use crate::{Decided, Outcome, ToolAnswer};
 
@@ -252,6 +252,11 @@ impl Previewed {
 
     pub fn lang(&self) -> Lang {
         self.guarded.decided.lang
+    }
+
+    /// The gate that decided it.
+    pub fn gate(&self) -> &Gate {
+        self.guarded.decided.house.gate()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
     rights::Memory,
     team::Team,
-    tenants::{CatalogRows, Tenants, Users},
+    tenants::{CatalogRows, Edits, Tenants, Users},
 };
 
 /// An open database. Clones share its connections.
@@ -140,6 +140,11 @@ impl Store {
     /// What the operator says of tools.
     pub fn catalog(&self) -> CatalogRows {
         CatalogRows::new(self.engine.clone(), self.rights())
+    }
+
+    /// Changes of tenants, users and the catalogue.
+    pub fn edits(&self) -> Edits {
+        Edits::new(self.engine.clone(), self.rights())
     }
 
     /// What this process may remember of tenants, users and the catalogue.

@@ -17,6 +17,8 @@ mod approvals_named;
 mod approvals_taken;
 #[path = "contract/changes.rs"]
 mod changes;
+#[path = "contract/edits.rs"]
+mod edits;
 #[path = "contract/events.rs"]
 mod events;
 #[path = "contract/fitness.rs"]

@@ -11,6 +11,7 @@ use toolgate_core::{
     caller::{Agent, Flow, Task, Tenant, UserId},
 };
 use toolgate_server::identity::Claims;
+use toolgate_store::{Store, StoreError};
 
 use crate::{Misuse, cli::FactArgs};
 
@@ -67,6 +68,19 @@ impl CallerFacts {
             }
         }
         table.try_into().map_err(|fault: toml::de::Error| format!("--as: {}", fault.message()).into())
+    }
+
+    /// The tenant a user acts for who says nothing of one, with role, plan and switches: as the store has it.
+    pub async fn tenant_of_store(&self, store: &Store) -> Result<Option<Tenant>, StoreError> {
+        let (Some(user), None) = (&self.user, &self.tenant) else { return Ok(None) };
+        let Some(first) = store.tenants().first_of_user(user).await? else { return Ok(None) };
+        let facts = store.tenants().facts(&first.tenant).await?;
+        Ok(facts.map(|facts| Tenant {
+            id: first.tenant,
+            role: first.role,
+            plan: Some(facts.plan),
+            overrides: facts.overrides,
+        }))
     }
 
     pub fn caller(&self) -> Result<Caller, Misuse> {

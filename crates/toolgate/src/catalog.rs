@@ -9,16 +9,23 @@ use crate::config::Config;
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     rows: Vec<CatalogRow>,
+    /// A pack whose tools are left as they are.
+    spared: Option<&'static str>,
 }
 
 impl Catalog {
     pub async fn read(store: &Store) -> Result<Self, StoreError> {
-        Ok(Self { rows: store.catalog().list().await? })
+        Ok(Self { rows: store.catalog().list().await?, spared: None })
+    }
+
+    /// Leaves one pack's tools alone, so that what was said of them can always be taken back.
+    pub fn sparing(self, pack: &'static str) -> Self {
+        Self { spared: Some(pack), ..self }
     }
 
     /// Rows are about canonical names. One about a tool that is not here waits for it.
     pub fn apply(&self, config: &Config, tools: &mut [Tool]) {
-        for tool in tools {
+        for tool in tools.iter_mut().filter(|tool| self.spared != Some(&*tool.source)) {
             if let Ok(at) = self.rows.binary_search_by(|row| row.tool.as_str().cmp(tool.name.as_str())) {
                 self.rows.get(at).into_iter().for_each(|row| say(config, row, &mut tool.facts));
             }

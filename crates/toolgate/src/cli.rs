@@ -4,6 +4,7 @@ mod books;
 mod running;
 mod team;
 mod team_work;
+mod tenants;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,10 @@ pub use self::running::{FinishArgs, ProcessCommand, StartTaskArgs, TaskCommand};
 
 pub use self::team::{AddAgent, AgentCommand, ProjectCommand, SetAgent, SignIn};
 pub use self::team_work::ProjectTaskCommand;
+pub use self::tenants::{
+    CatalogCommand, Changing, FileArgs, FileFormat, Looking, MemberCommand, Most, OverrideCommand, Position,
+    TenantCommand, UserCommand,
+};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -138,6 +143,18 @@ pub enum Command {
     /// Projects that agents work in.
     #[command(subcommand)]
     Project(ProjectCommand),
+    /// Tenants, what they bought, and who belongs to them.
+    #[command(subcommand)]
+    Tenant(TenantCommand),
+    /// Users that tenants have.
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Tools that a tenant switched on or off.
+    #[command(subcommand)]
+    Override(OverrideCommand),
+    /// What is said of tools for everybody: group, default, lowest plan, disabled.
+    #[command(subcommand)]
+    Catalog(CatalogCommand),
     /// Processes: steps that tasks run one after the other, with an orchestrator's word between.
     #[command(subcommand)]
     Process(ProcessCommand),

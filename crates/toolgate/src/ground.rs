@@ -8,7 +8,7 @@ use std::{
 
 use toolgate_core::Gate;
 use toolgate_server::identity::{OwnAlgorithm, OwnKey, Secret};
-use toolgate_store::{Location, Store};
+use toolgate_store::{Location, Store, StoreError};
 
 use crate::{
     Misuse,
@@ -55,17 +55,23 @@ impl Ground {
         Ok(raise::gate(&self.config, &upstreams::pinned(&self.config, &lock), catalog)?)
     }
 
-    /// The same with what the store says of tools, where there is a store.
-    pub async fn stored_gate(&self) -> Result<Arc<Gate>, Misuse> {
+    /// The same with what the store says of tools, where there is a store, and whatever else is to be looked up in it.
+    pub async fn stored_gate<T>(
+        &self,
+        more: impl AsyncFnOnce(&Store) -> Result<T, StoreError>,
+    ) -> Result<(Arc<Gate>, Option<T>), Misuse> {
         if let Location::Sqlite(path) = self.location()?
             && !path.exists()
         {
-            return self.gate();
+            return Ok((self.gate()?, None));
         }
+        // what is wrong with the configuration is said first
+        self.gate()?;
         let store = self.store().await?;
-        let catalog = Catalog::read(&store).await?;
+        let found = async { Ok::<_, StoreError>((Catalog::read(&store).await?, more(&store).await?)) }.await;
         store.close().await;
-        self.gate_with(&catalog)
+        let (catalog, more) = found?;
+        Ok((self.gate_with(&catalog)?, Some(more)))
     }
 
     pub fn location(&self) -> Result<Location, Misuse> {

@@ -8,6 +8,7 @@ mod config;
 mod ground;
 mod logging;
 mod more;
+mod operator;
 mod raise;
 mod sample;
 mod upstreams;

@@ -11,6 +11,7 @@ use toolgate_core::{
 };
 use toolgate_packs::{
     BadPack,
+    admin::AdminPack,
     echo::EchoPack,
     fitness::{FitnessConfig, FitnessPack},
     gate::GatePack,
@@ -89,7 +90,8 @@ pub enum RaiseProblem {
 }
 
 /// Every pack there is.
-pub const PACKS: &[&str] = &["echo", "fitness", "gate", "process", "spine", "team", "todo", "vault", "workspace"];
+pub const PACKS: &[&str] =
+    &["admin", "echo", "fitness", "gate", "process", "spine", "team", "todo", "vault", "workspace"];
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<Arc<Gate>, RaiseProblem> {
@@ -163,6 +165,7 @@ pub fn house(
     }
     for (name, pack) in &config.packs {
         sources.push(match name.as_str() {
+            "admin" => Arc::new(AdminPack::new(store.clone())?),
             "todo" => Arc::new(TodoPack::new(store.clone())?),
             "echo" => Arc::new(echo(pack)?),
             "fitness" => Arc::new(FitnessPack::new(store.clone(), &fitness(pack, data))?),
@@ -218,6 +221,7 @@ fn offers(name: &str, pack: &Pack) -> Result<Vec<ToolOffer>, RaiseProblem> {
         return Err(RaiseProblem::UnwantedWorkspace { pack: name.to_owned() });
     }
     match name {
+        "admin" => Ok(toolgate_packs::admin::offered()?),
         "fitness" => Ok(toolgate_packs::fitness::offered()?),
         "process" => Ok(toolgate_packs::process::offered()?),
         "workspace" => Ok(toolgate_packs::workspace::offered(pack.open)?),

@@ -4,7 +4,7 @@ use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolgate_store::{Mark, Page, Paging, StoreError};
 
 use super::{
@@ -33,11 +33,17 @@ impl Problem {
     }
 
     pub(super) fn answer(self) -> Answer {
-        let mut body = json!({"code": self.code, "message": self.message});
-        if let (Some(remedy), Some(body)) = (self.remedy, body.as_object_mut()) {
-            body.insert("remedy".to_owned(), remedy.into());
-        }
-        let answer = sent(self.status, &body);
+        self.answer_with(|_| {})
+    }
+
+    /// With more beside the words.
+    pub(super) fn answer_with(self, more: impl FnOnce(&mut Map<String, Value>)) -> Answer {
+        let mut body = Map::new();
+        more(&mut body);
+        body.insert("code".to_owned(), self.code.into());
+        body.insert("message".to_owned(), self.message.into());
+        body.extend(self.remedy.map(|remedy| ("remedy".to_owned(), remedy.into())));
+        let answer = sent(self.status, &Value::Object(body));
         match self.status {
             StatusCode::UNAUTHORIZED => with_header(answer, header::WWW_AUTHENTICATE, "Bearer"),
             _ => answer,

@@ -1,9 +1,12 @@
 //! HTTP: one listener, the MCP address, and the few addresses around it.
 
+mod admin;
+mod admin_routes;
 mod approvals;
 mod body;
 mod front;
 mod json;
+mod openapi;
 mod operators;
 mod processes;
 mod route;

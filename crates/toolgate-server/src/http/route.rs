@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use toolgate_mcp::{Credentials, ReplyBody};
 
-use super::{PATIENCE, Site, approvals, body::OutBody, front::Refused, processes, team};
+use super::{PATIENCE, Site, admin, approvals, body::OutBody, front::Refused, processes, team};
 
 pub(super) type Answer = Response<OutBody>;
 
@@ -45,6 +45,8 @@ impl Site {
                 header::ALLOW,
                 "POST, GET, DELETE",
             ),
+            (path, _) if admin::is_here(path) => Box::pin(self.admin(head, body, browser)).await,
+            ("/api/v1/openapi.json", &Method::GET) => self.openapi(),
             (path, _) if approvals::is_here(path) => Box::pin(self.approvals(head, body, browser)).await,
             (path, _) if processes::is_here(path) => Box::pin(self.processes(head, body, browser)).await,
             (path, _) if team::is_here(path) => Box::pin(self.team(head, body, browser)).await,

@@ -34,6 +34,9 @@ const RARELY: Duration = Duration::from_secs(60);
 const MOST_SUBJECTS: usize = 100;
 
 const BUMP: &str = "UPDATE rights SET seq = seq + 1 WHERE one = 1 RETURNING seq";
+/// Makes the whole change fail as a duplicate where another came before it.
+const ONLY_AFTER: &str = "INSERT INTO rights (one, seq) SELECT one, seq FROM rights WHERE one = 1 AND seq <> $1";
+const NEWEST: &str = "SELECT seq FROM rights WHERE one = 1";
 const LOG: &str = "INSERT INTO rights_log (seq, subject) SELECT seq, $1 FROM rights WHERE one = 1";
 /// Who is further behind than this forgets everything.
 const TRIM: &str = "DELETE FROM rights_log WHERE seq <= (SELECT seq FROM rights WHERE one = 1) - 10000";
@@ -158,8 +161,7 @@ impl Rights {
             let lines: Vec<Line> =
                 self.engine.read(operation, Statement::new(SINCE, [Value::int(seen.unwrap_or(i64::MAX))])).await?;
             let newest = lines.first().map(|line| line.newest);
-            let newest =
-                newest.ok_or_else(|| Fault::Other("the count of changes is gone".to_owned()).during(operation))?;
+            let newest = newest.ok_or_else(|| gone(operation))?;
             let news = news(seen, newest, lines);
             if let Some(follower) = self.memory.follower.get()
                 && news.iter().any(|subject| matches!(subject, Subject::Catalog | Subject::Everybody))
@@ -191,13 +193,33 @@ impl Rights {
         about: impl IntoIterator<Item = Subject>,
         statements: Vec<Statement>,
     ) -> Result<Vec<T>, StoreError> {
-        let mut about: Vec<Subject> = about.into_iter().collect();
+        self.change_if(operation, None, about.into_iter().collect(), statements).await
+    }
+
+    /// The number of the last change there is.
+    pub(crate) async fn newest(&self) -> Result<i64, StoreError> {
+        let operation = "see what changed last";
+        let newest: Option<Number> = self.engine.find(operation, Statement::new(NEWEST, [])).await?;
+        newest.map(|number| number.0).ok_or_else(|| gone(operation))
+    }
+
+    /// The same, if no other change came after `since`; else a [`StoreError::Duplicate`].
+    pub(crate) async fn change_if<T: FromRow>(
+        &self,
+        operation: &'static str,
+        since: Option<i64>,
+        mut about: Vec<Subject>,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<T>, StoreError> {
         about.sort();
         about.dedup();
         if about.len() > MOST_SUBJECTS {
             about = vec![Subject::Everybody];
         }
         let mut write = Write::new(Statement::new(BUMP, []));
+        if let Some(since) = since {
+            write = write.then(Statement::new(ONLY_AFTER, [Value::int(since.saturating_add(1))]));
+        }
         for subject in &about {
             write = write.then(Statement::new(LOG, [Value::Id(subject.to_text())]));
         }
@@ -205,6 +227,18 @@ impl Rights {
         let changed = self.engine.write(operation, write.announcing(Change::Rights)).await?;
         self.engine.confirm_rights(operation).await?;
         Ok(changed)
+    }
+}
+
+fn gone(operation: &'static str) -> StoreError {
+    Fault::Other("the count of changes is gone".to_owned()).during(operation)
+}
+
+struct Number(i64);
+
+impl FromRow for Number {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        Ok(Self(row.int()?))
     }
 }
 

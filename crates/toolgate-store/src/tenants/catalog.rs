@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Rights, StoreError,
     engine::Engine,
@@ -11,7 +13,7 @@ use crate::{
 };
 
 /// What is absent is as the tool's source and the configuration say.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogChange {
     pub display_name: Option<String>,
     pub group: Option<String>,
@@ -22,7 +24,7 @@ pub struct CatalogChange {
     pub disabled: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogRow {
     /// The canonical name.
     pub tool: String,
@@ -64,35 +66,45 @@ impl CatalogRows {
 
     /// All of these, or none; a row that says nothing is taken away. Answered when every process follows.
     pub async fn set(&self, rows: Vec<CatalogRow>) -> Result<(), StoreError> {
-        let statement = |row: CatalogRow| {
-            if row.says == CatalogChange::default() {
-                return Statement::new(REMOVE, [Value::Id(row.tool)]);
-            }
-            let values = [
-                Value::Id(row.tool),
-                Value::Text(row.says.display_name),
-                Value::Text(row.says.group),
-                Value::MaybeBool(row.says.enabled_by_default),
-                Value::Text(row.says.min_plan),
-                Value::Bool(row.says.disabled),
-                Value::Id(row.changed_by),
-                Value::Text(row.reason),
-                Value::int(row.changed_at),
-            ];
-            Statement::new(SET, values)
+        let statement = |row: CatalogRow| match row.says == CatalogChange::default() {
+            true => remove(&row.tool),
+            false => set(row),
         };
         let statements = rows.into_iter().map(statement).collect();
         self.rights.change::<CatalogRow>("change the catalogue", [Subject::Catalog], statements).await.map(drop)
     }
 
     pub async fn get(&self, tool: &str) -> Result<Option<CatalogRow>, StoreError> {
-        self.engine.find("look up a tool in the catalogue", Statement::new(GET, [Value::id(tool)])).await
+        self.engine.find("look up a tool in the catalogue", get(tool)).await
     }
 
     /// By tool. Tools of which nothing is said have no row.
     pub async fn list(&self) -> Result<Vec<CatalogRow>, StoreError> {
         self.engine.read("read the catalogue", Statement::new(LIST, [])).await
     }
+}
+
+pub(super) fn get(tool: &str) -> Statement {
+    Statement::new(GET, [Value::id(tool)])
+}
+
+pub(super) fn set(row: CatalogRow) -> Statement {
+    let values = [
+        Value::Id(row.tool),
+        Value::Text(row.says.display_name),
+        Value::Text(row.says.group),
+        Value::MaybeBool(row.says.enabled_by_default),
+        Value::Text(row.says.min_plan),
+        Value::Bool(row.says.disabled),
+        Value::Id(row.changed_by),
+        Value::Text(row.reason),
+        Value::int(row.changed_at),
+    ];
+    Statement::new(SET, values)
+}
+
+pub(super) fn remove(tool: &str) -> Statement {
+    Statement::new(REMOVE, [Value::id(tool)])
 }
 
 impl FromRow for CatalogRow {

@@ -1,18 +1,18 @@
 //! Who belongs to a tenant, and as what.
 
+use serde::{Deserialize, Serialize};
 use toolgate_core::caller::Role;
 
-use super::{Tenants, role};
+use super::{Edit, Tenants, User, edits, role};
 use crate::{
     Mark, Page, Paging, StoreError,
     error::Fault,
     page::Listed,
-    rights::Subject,
     statement::{FromRow, Row, Statement, Value},
 };
 
 /// A member of one tenant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// As a user is written: `name`, or `issuer/subject`.
     pub user: String,
@@ -39,27 +39,9 @@ pub enum MemberFault {
     Store(#[from] StoreError),
 }
 
-/// A user who is not known yet is, from here on.
-const KNOW: &str = "INSERT INTO users (id, created_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
-/// Whether somebody else is an owner, or this one is none.
-macro_rules! not_the_last_owner {
-    () => {
-        "(members.role <> 'owner' OR EXISTS (SELECT 1 FROM members other
-            WHERE other.tenant = $1 AND other.member <> $2 AND other.role = 'owner'))"
-    };
-}
-const SET: &str = concat!(
-    "INSERT INTO members (tenant, member, role, since) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (tenant, member) DO UPDATE SET role = excluded.role
-        WHERE excluded.role = 'owner' OR ",
-    not_the_last_owner!(),
-    " RETURNING member, role, since"
-);
-const REMOVE: &str = concat!(
-    "DELETE FROM members WHERE tenant = $1 AND member = $2 AND ",
-    not_the_last_owner!(),
-    " RETURNING member, role, since"
-);
+const SET: &str = "INSERT INTO members (tenant, member, role, since) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (tenant, member) DO UPDATE SET role = excluded.role, since = excluded.since";
+const REMOVE: &str = "DELETE FROM members WHERE tenant = $1 AND member = $2";
 const GET: &str = "SELECT member, role, since FROM members WHERE tenant = $1 AND member = $2";
 const LIST: &str = "SELECT member, role, since FROM members WHERE tenant = $1 AND (since, member) < ($2, $3)
     ORDER BY since DESC, member DESC LIMIT $4";
@@ -69,32 +51,41 @@ const OF_USER: &str = "SELECT tenant, role, since FROM members WHERE member = $1
 const MOST: i64 = 1_000;
 
 impl Tenants {
-    /// Makes somebody a member, or gives a member another role. The last owner stays one.
+    /// Makes somebody a member, or gives a member another role. Who is not known yet is known from then on. The last owner
+    /// stays one.
     pub async fn set_member(&self, tenant: &str, user: &str, role: Role, now: i64) -> Result<Member, MemberFault> {
-        self.must_exist(tenant).await?;
-        let values = [Value::id(tenant), Value::id(user), Value::text(role.as_str()), Value::int(now)];
-        let statements = vec![Statement::new(KNOW, [Value::id(user), Value::int(now)]), Statement::new(SET, values)];
-        let about = Subject::User(user.to_owned());
-        let set = self.rights.change("change a member", [about], statements).await?;
-        set.into_iter().next().ok_or_else(|| last_owner(tenant, user))
+        let edits = self.edits();
+        loop {
+            let moment = edits.moment().await?;
+            self.must_exist(tenant).await?;
+            let before = self.member(tenant, user).await?;
+            let since = before.as_ref().map_or(now, |member| member.since);
+            let member = Member { user: user.to_owned(), role, since };
+            let mut wanted = vec![edit(tenant, before, Some(member.clone()))];
+            let new = edits::Row::User(User { id: user.to_owned(), name: None, email: None, created_at: now });
+            if edits.current(&new).await?.is_none() {
+                wanted.push(Edit { before: None, after: Some(new) });
+            }
+            if edits.commit(moment, &wanted).await? {
+                return Ok(member);
+            }
+        }
     }
 
     /// `None` if there was no such member. The last owner stays.
     pub async fn remove_member(&self, tenant: &str, user: &str) -> Result<Option<Member>, MemberFault> {
-        let remove = Statement::new(REMOVE, [Value::id(tenant), Value::id(user)]);
-        let about = Subject::User(user.to_owned());
-        if let Some(removed) = self.rights.change("remove a member", [about], vec![remove]).await?.into_iter().next() {
-            return Ok(Some(removed));
-        }
-        match self.member(tenant, user).await? {
-            Some(_) => Err(last_owner(tenant, user)),
-            None => Ok(None),
+        let edits = self.edits();
+        loop {
+            let moment = edits.moment().await?;
+            let Some(before) = self.member(tenant, user).await? else { return Ok(None) };
+            if edits.commit(moment, &[edit(tenant, Some(before.clone()), None)]).await? {
+                return Ok(Some(before));
+            }
         }
     }
 
     pub async fn member(&self, tenant: &str, user: &str) -> Result<Option<Member>, StoreError> {
-        let values = [Value::id(tenant), Value::id(user)];
-        self.engine.find("look up a member", Statement::new(GET, values)).await
+        self.engine.find("look up a member", get(tenant, user)).await
     }
 
     /// Newest first.
@@ -116,8 +107,22 @@ impl Tenants {
     }
 }
 
-fn last_owner(tenant: &str, user: &str) -> MemberFault {
-    MemberFault::LastOwner { tenant: tenant.to_owned(), user: user.to_owned() }
+fn edit(tenant: &str, before: Option<Member>, after: Option<Member>) -> Edit {
+    let row = |member| edits::Row::Member { tenant: tenant.to_owned(), member };
+    Edit { before: before.map(row), after: after.map(row) }
+}
+
+pub(super) fn get(tenant: &str, user: &str) -> Statement {
+    Statement::new(GET, [Value::id(tenant), Value::id(user)])
+}
+
+pub(super) fn set(tenant: &str, Member { user, role, since }: &Member) -> Statement {
+    let values = [Value::id(tenant), Value::id(user), Value::text(role.as_str()), Value::int(*since)];
+    Statement::new(SET, values)
+}
+
+pub(super) fn remove(tenant: &str, user: &str) -> Statement {
+    Statement::new(REMOVE, [Value::id(tenant), Value::id(user)])
 }
 
 impl Listed for Member {

@@ -3,15 +3,18 @@
 //! INVARIANT: every change here goes through [`crate::Rights`], so that nobody serves what was before it.
 
 mod catalog;
+mod edits;
 mod members;
 mod overrides;
 mod users;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use toolgate_core::caller::{Overrides, Role};
 
 pub use catalog::{CatalogChange, CatalogRow, CatalogRows};
+pub use edits::{Edit, Edits, Moment, Row};
 pub use members::{Member, MemberFault, Membership};
 pub use overrides::{Override, Switch};
 pub use users::{User, UserChange, Users};
@@ -23,10 +26,10 @@ use crate::{
     ids,
     page::Listed,
     rights::Subject,
-    statement::{FromRow, Row, Statement, Value},
+    statement::{FromRow, Row as Cells, Statement, Value},
 };
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tenant {
     pub id: String,
     pub name: String,
@@ -90,7 +93,7 @@ impl Tenants {
     }
 
     pub async fn get(&self, id: &str) -> Result<Option<Tenant>, StoreError> {
-        self.engine.find("look up a tenant", Statement::new(GET, [Value::id(id)])).await
+        self.engine.find("look up a tenant", get(id)).await
     }
 
     /// Newest first.
@@ -126,12 +129,20 @@ impl Tenants {
         Ok(Some(TenantFacts { plan: tenant.plan, overrides }))
     }
 
+    fn edits(&self) -> Edits {
+        Edits::new(self.engine.clone(), self.rights.clone())
+    }
+
     async fn must_exist(&self, tenant: &str) -> Result<(), MemberFault> {
         match self.get(tenant).await? {
             Some(_) => Ok(()),
             None => Err(MemberFault::UnknownTenant { tenant: tenant.chars().take(100).collect() }),
         }
     }
+}
+
+fn get(id: &str) -> Statement {
+    Statement::new(GET, [Value::id(id)])
 }
 
 impl Listed for Tenant {
@@ -141,12 +152,12 @@ impl Listed for Tenant {
 }
 
 impl FromRow for Tenant {
-    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+    fn from_row(row: &mut Cells) -> Result<Self, Fault> {
         Ok(Tenant { id: row.text()?, name: row.text()?, plan: row.text()?, created_at: row.int()? })
     }
 }
 
-fn role(row: &mut Row) -> Result<Role, Fault> {
+fn role(row: &mut Cells) -> Result<Role, Fault> {
     let word = row.text()?;
     word.parse()
         .map_err(|_| Fault::Other(format!("a stored role is '{word}', which is none; the database was changed")))

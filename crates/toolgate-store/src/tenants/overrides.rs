@@ -1,5 +1,7 @@
 //! A tenant's own switches: a tool on or off, by whom and why.
 
+use serde::{Deserialize, Serialize};
+
 use super::{MemberFault, Tenants};
 use crate::{
     StoreError,
@@ -8,7 +10,7 @@ use crate::{
     statement::{FromRow, Row, Statement, Value},
 };
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
     pub tenant: String,
     /// The canonical name.
@@ -65,8 +67,7 @@ impl Tenants {
     }
 
     pub async fn get_override(&self, tenant: &str, tool: &str) -> Result<Option<Override>, StoreError> {
-        let values = [Value::id(tenant), Value::id(tool)];
-        self.engine.find("look up an override", Statement::new(GET, values)).await
+        self.engine.find("look up an override", get(tenant, tool)).await
     }
 
     /// All of one tenant, by tool.
@@ -102,7 +103,11 @@ impl Tenants {
     }
 }
 
-fn set(switched: Override) -> Statement {
+pub(super) fn get(tenant: &str, tool: &str) -> Statement {
+    Statement::new(GET, [Value::id(tenant), Value::id(tool)])
+}
+
+pub(super) fn set(switched: Override) -> Statement {
     let values = [
         Value::Id(switched.tenant),
         Value::Id(switched.tool),
@@ -114,7 +119,7 @@ fn set(switched: Override) -> Statement {
     Statement::new(SET, values)
 }
 
-fn remove(tenant: &str, tool: &str) -> Statement {
+pub(super) fn remove(tenant: &str, tool: &str) -> Statement {
     Statement::new(REMOVE, [Value::id(tenant), Value::id(tool)])
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Mark, Page, Paging, Rights, StoreError,
     engine::{Engine, Write},
@@ -11,7 +13,7 @@ use crate::{
     statement::{FromRow, Row, Statement, Value},
 };
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// `name`, or `issuer/subject`.
     pub id: String,
@@ -49,6 +51,8 @@ const CHANGE: &str = concat!(
     "UPDATE users SET name = coalesce($2, name), email = coalesce($3, email) WHERE id = $1 RETURNING ",
     columns!()
 );
+const SET: &str = "INSERT INTO users (id, name, email, created_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email";
 const REMOVE: &str = concat!("DELETE FROM users WHERE id = $1 RETURNING ", columns!());
 
 impl Users {
@@ -66,7 +70,7 @@ impl Users {
     }
 
     pub async fn get(&self, id: &str) -> Result<Option<User>, StoreError> {
-        self.engine.find("look up a user", Statement::new(GET, [Value::id(id)])).await
+        self.engine.find("look up a user", get(id)).await
     }
 
     /// Newest first.
@@ -83,10 +87,27 @@ impl Users {
 
     /// From every tenant too. `None` if there is no such user.
     pub async fn remove(&self, id: &str) -> Result<Option<User>, StoreError> {
-        let remove = Statement::new(REMOVE, [Value::id(id)]);
         let about = Subject::User(id.to_owned());
-        Ok(self.rights.change("remove a user", [about], vec![remove]).await?.into_iter().next())
+        Ok(self.rights.change("remove a user", [about], vec![remove(id)]).await?.into_iter().next())
     }
+}
+
+pub(super) fn get(id: &str) -> Statement {
+    Statement::new(GET, [Value::id(id)])
+}
+
+pub(super) fn set(User { id, name, email, created_at }: &User) -> Statement {
+    let values = [
+        Value::id(id),
+        Value::maybe_text(name.as_deref()),
+        Value::maybe_text(email.as_deref()),
+        Value::int(*created_at),
+    ];
+    Statement::new(SET, values)
+}
+
+pub(super) fn remove(id: &str) -> Statement {
+    Statement::new(REMOVE, [Value::id(id)])
 }
 
 impl Listed for User {

@@ -1,8 +1,10 @@
 //! `explain`: may this caller use this tool, and which rule says so.
 
+use std::sync::Arc;
+
 use serde_json::{json, value::RawValue};
 use toolgate_core::{
-    AskedFacts, Decision, Gate,
+    AskedFacts, Caller, Decision, Gate,
     explain::{Explanation, Listed, Outcome},
 };
 
@@ -14,7 +16,7 @@ use crate::{
     ground::Ground,
 };
 
-pub fn run(
+pub async fn run(
     place: &Place,
     tool: &str,
     facts: &[String],
@@ -22,8 +24,7 @@ pub fn run(
     arguments: Option<&str>,
     output: Output,
 ) -> CommandResult {
-    let gate = Ground::of(place)?.gate()?;
-    let caller = CallerFacts::from_pairs(facts)?.caller()?;
+    let (gate, caller) = asked(place, facts).await?;
     let view = gate.view(&caller).ok_or("this caller can't be put to the rulebook")?;
     let Some(mut explanation) = gate.explain(&view, &caller, tool, dry_run, gate.lang()) else {
         return Err(gate.catalog().not_registered(tool).into());
@@ -35,10 +36,20 @@ pub fn run(
     Ok(if explanation.outcome == Outcome::Allow { Ending::Good } else { Ending::No })
 }
 
+/// The gate with what the store says of tools, and the caller with what it says of the user and the tenant.
+async fn asked(place: &Place, facts: &[String]) -> Result<(Arc<Gate>, Caller), Misuse> {
+    let facts = CallerFacts::from_pairs(facts)?;
+    let mut caller = facts.caller()?;
+    let (gate, stored) = Ground::of(place)?.stored_gate(async |store| facts.tenant_of_store(store).await).await?;
+    if let Some(tenant) = stored.flatten() {
+        caller.tenant = Some(tenant);
+    }
+    Ok((gate, caller))
+}
+
 /// Whether the caller may approve a call that somebody asked for, in the caller's own tenant.
-pub fn approving(place: &Place, tool: &str, facts: &[String], asker: &str, output: Output) -> CommandResult {
-    let gate = Ground::of(place)?.gate()?;
-    let caller = CallerFacts::from_pairs(facts)?.caller()?;
+pub async fn approving(place: &Place, tool: &str, facts: &[String], asker: &str, output: Output) -> CommandResult {
+    let (gate, caller) = asked(place, facts).await?;
     let Some(found) = gate.catalog().find(tool) else { return Err(gate.catalog().not_registered(tool).into()) };
     let person = caller.user.as_ref().map(|user| format!("user:{user}"));
     let asked = AskedFacts {
@@ -67,7 +78,7 @@ pub fn approving(place: &Place, tool: &str, facts: &[String], asker: &str, outpu
 /// The rules over arguments have a say only where all others let the call pass.
 fn with_arguments(
     gate: &Gate,
-    caller: &toolgate_core::Caller,
+    caller: &Caller,
     explanation: &mut Explanation,
     dry_run: bool,
     arguments: &str,

@@ -32,8 +32,8 @@ const CALLERS: &[(&str, &[&str])] = &[
     ("browser user", &["user=u", "runtime=client"]),
 ];
 
-pub fn run(place: &Place, output: Output) -> CommandResult {
-    let gate = Ground::of(place)?.gate()?;
+pub async fn run(place: &Place, output: Output) -> CommandResult {
+    let (gate, _) = Ground::of(place)?.stored_gate(async |_| Ok(())).await?;
     let names: Vec<&str> = CALLERS.iter().map(|(name, _)| *name).collect();
     let mut rows = Vec::new();
     for tool in gate.catalog().tools() {

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod admin;
 mod agent;
 mod approvals;
 mod books;
@@ -36,6 +37,9 @@ use std::io::Write;
 
 use serde::Serialize;
 
+pub use approvals::operator as operator_name;
+pub use serve::book_settings;
+
 use crate::{
     CommandResult, Misuse,
     cli::{Command, Output, TokenCommand},
@@ -48,12 +52,12 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Init { place, output } => init::run(&place, output),
         Command::Check { place, schema, output } => check::run(&place, schema, output),
         Command::Explain { tool, caller, approving: Some(asker), place, output, .. } => {
-            explain::approving(&place, &tool, &caller.facts, &asker, output)
+            explain::approving(&place, &tool, &caller.facts, &asker, output).await
         }
         Command::Explain { tool, caller, dry_run, arguments, place, output, .. } => {
-            explain::run(&place, &tool, &caller.facts, dry_run, arguments.as_deref(), output)
+            explain::run(&place, &tool, &caller.facts, dry_run, arguments.as_deref(), output).await
         }
-        Command::Matrix { place, output } => matrix::run(&place, output),
+        Command::Matrix { place, output } => matrix::run(&place, output).await,
         Command::Test { files, place, output } => policy_test::run(&place, files, output),
         Command::Token(TokenCommand::Mint { facts, ttl, place, output }) => {
             token::mint(&place, facts, &ttl, output).await
@@ -63,6 +67,10 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Task(command) => task::run(command).await,
         Command::Agent(command) => books::ended(agent::run(command).await),
         Command::Project(command) => books::ended(project::run(command).await),
+        Command::Tenant(command) => books::ended(admin::tenant(command).await),
+        Command::User(command) => books::ended(admin::user(command).await),
+        Command::Override(command) => books::ended(admin::switch(command).await),
+        Command::Catalog(command) => books::ended(admin::catalog(command).await),
         Command::Process(command) => process::run(command).await,
         Command::Approvals(command) => approvals::run(command).await,
         Command::Ledger(command) => ledger::run(command).await,

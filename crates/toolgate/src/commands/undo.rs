@@ -4,26 +4,21 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgate_core::{Caller, caller::UserId};
-use toolgate_spine::{Books, Spine, SpineDoor, UndoProblem};
+use toolgate_core::Caller;
+use toolgate_spine::{Spine, UndoProblem};
 use toolgate_store::{Scope, Store};
 
 use super::{
-    approvals,
     books::{self, line},
-    print, serve,
+    print,
 };
-use crate::{
-    CommandResult, Ending, Misuse, catalog::Catalog, cli::UndoArgs, ground::Ground, raise, upstreams::Upstreams,
-};
+use crate::{CommandResult, Ending, Misuse, cli::UndoArgs, ground::Ground, operator, upstreams::Upstreams};
 
 pub async fn run(asked: UndoArgs) -> CommandResult {
-    let by = approvals::operator(asked.by.clone())?;
-    let operator = Caller { user: Some(UserId::own(&by)?), operator: true, ..Caller::default() };
-    let ground = Ground::of(&asked.place)?;
-    ground.gate()?;
+    let caller = operator::caller(asked.by.clone())?;
+    let ground = operator::ground(&asked.place)?;
     let store = books::store(&asked.place).await?;
-    let ended = books::ended(taken_back(&ground, &store, &asked, &Arc::new(operator)).await);
+    let ended = books::ended(taken_back(&ground, &store, &asked, &caller).await);
     store.close().await;
     ended
 }
@@ -33,7 +28,7 @@ async fn taken_back(ground: &Ground, store: &Store, asked: &UndoArgs, operator: 
     if needs_upstreams(ground, store, asked).await? {
         upstreams.follow(&ground.config).await?;
     }
-    let spine = spine(ground, store, &upstreams).await?;
+    let spine = operator::spine(ground, store, &upstreams).await?;
     let report = undone(&spine, asked, operator).await;
     spine.drain().await;
     upstreams.stop().await;
@@ -46,17 +41,6 @@ async fn needs_upstreams(ground: &Ground, store: &Store, asked: &UndoArgs) -> Re
     let Some(receipt) = &asked.receipt else { return Ok(!ground.config.upstreams.is_empty()) };
     let found = store.receipts().get(&Scope::Everything, receipt).await?;
     Ok(found.is_some_and(|receipt| !ground.config.packs.contains_key(receipt.source.as_str())))
-}
-
-async fn spine(ground: &Ground, store: &Store, upstreams: &Upstreams) -> Result<Arc<Spine>, Misuse> {
-    let door = Arc::<SpineDoor>::default();
-    let catalog = Catalog::read(store).await?;
-    let house =
-        raise::house(&ground.config, &ground.data, store, &ground.lock_file().read()?, upstreams, &catalog, &door)?;
-    let books = Books::open(store.clone(), serve::book_settings(&ground.config)?).await?;
-    let spine = Spine::with_books(house, books);
-    door.open(&spine);
-    Ok(spine)
 }
 
 struct Report {

@@ -80,7 +80,7 @@ impl Default for Config {
 impl Config {
     pub fn without_file() -> Self {
         Self {
-            packs: ["fitness", "gate", "process", "spine", "team", "todo", "workspace"]
+            packs: ["admin", "fitness", "gate", "process", "spine", "team", "todo", "workspace"]
                 .map(|name| (name.to_owned(), Pack::default()))
                 .into(),
             ..Self::default()

@@ -1,0 +1,107 @@
+//! Answers as people read them: tables, fields, and differences.
+
+use serde_json::{Map, Value};
+
+use super::super::books::{field, line};
+
+/// What is different: `+` came, `-` went, `~` changed.
+pub(super) fn changes(value: &Value) -> String {
+    let changes = value.get("changes").and_then(Value::as_array);
+    let mut text: String = changes.into_iter().flatten().map(change).collect();
+    let dry = value.get("dry_run").and_then(Value::as_bool) == Some(true);
+    if text.is_empty() {
+        text.push_str(if dry { "Nothing would change.\n" } else { "Nothing is to be changed.\n" });
+    } else if dry {
+        text.push_str("Nothing was changed: this was a dry run.\n");
+    }
+    if let Some(receipt) = value.get("receipt").and_then(Value::as_str) {
+        text.push_str(&format!("Take it back: toolgate undo {receipt}\n"));
+    }
+    text
+}
+
+fn change(change: &Value) -> String {
+    let empty = Map::new();
+    let side = |name: &str| change.get(name).and_then(Value::as_object);
+    let (before, after) = (side("before"), side("after"));
+    let mark = match (before, after) {
+        (None, _) => '+',
+        (_, None) => '-',
+        _ => '~',
+    };
+    let row = after.or(before).unwrap_or(&empty);
+    let keys = ["tenant", "id", "user", "tool_name"];
+    let name: Vec<String> = keys.iter().filter_map(|key| row.get(*key)).map(plain).collect();
+    let mut text = format!("{mark} {} {}", change.get("kind").map(plain).unwrap_or_default(), line(name.join(" ")));
+    for (key, value) in row.iter().filter(|(key, _)| !keys.contains(&key.as_str()) && !is_when(key)) {
+        match (before.and_then(|before| before.get(key)), after) {
+            (Some(was), Some(_)) if was != value => {
+                text.push_str(&format!("  {key}: {} → {}", line(plain(was)), line(plain(value))));
+            }
+            (Some(_), Some(_)) => {}
+            _ if value.is_null() => {}
+            _ => text.push_str(&format!("  {key}: {}", line(plain(value)))),
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// Who said it and when goes without saying.
+fn is_when(key: &str) -> bool {
+    matches!(key, "changed_at" | "changed_by" | "created_at" | "since")
+}
+
+/// The rows under a name.
+pub(super) fn rows(value: &Value, name: &str) -> String {
+    table(value.get(name).unwrap_or(&Value::Null))
+}
+
+/// A line for each, a column for each of their fields; long texts are left to `show`.
+pub(super) fn table(value: &Value) -> String {
+    let rows: Vec<&Map<String, Value>> = value.as_array().into_iter().flatten().filter_map(Value::as_object).collect();
+    let Some(first) = rows.first() else { return "There are none.\n".to_owned() };
+    let columns: Vec<&String> = first.keys().filter(|key| *key != "description").collect();
+    let cell =
+        |row: &Map<String, Value>, key: &String| row.get(key).map(|value| line(plain(value))).unwrap_or_default();
+    let wide = |key: &&String| {
+        let longest = rows.iter().map(|row| cell(row, key).chars().count()).max().unwrap_or_default();
+        longest.max(key.chars().count())
+    };
+    let widths: Vec<usize> = columns.iter().map(wide).collect();
+    let put = |text: &mut String, cells: Vec<String>| {
+        let padded = cells.into_iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    };
+    let mut text = String::new();
+    put(&mut text, columns.iter().map(|key| (*key).clone()).collect());
+    for row in &rows {
+        put(&mut text, columns.iter().map(|key| cell(row, key)).collect());
+    }
+    text
+}
+
+/// Every field on a line; what holds fields of its own is shown as those.
+pub(super) fn fields(value: &Value) -> String {
+    let mut text = String::new();
+    for (key, value) in value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+        match value {
+            Value::Object(_) => text.push_str(&fields(value)),
+            Value::Array(rows) if rows.iter().any(Value::is_object) => {
+                text.push_str(&format!("{key}:\n"));
+                text.extend(table(value).lines().map(|line| format!("  {line}\n")));
+            }
+            _ => field(&mut text, key, plain(value)),
+        }
+    }
+    text
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        _ => value.to_string(),
+    }
+}
