@@ -131,7 +131,7 @@ fn suggestions(activities: &[Activity]) -> Vec<(&'static str, Value)> {
         ));
     }
     let often = mean(&numbers).floor() + 1.0;
-    let rationale = format!("One more than the usual {} a week.", rounded(mean(&numbers), 1));
+    let rationale = format!("More than the usual {} a week.", rounded(mean(&numbers), 1));
     all.push(("consistency", goal("frequency", often, "easy", &rationale, 28, &numbers, often)));
     let longest = activities.iter().map(Measures::meters).fold(0.0, f64::max) / 1000.0;
     if longest > 0.0 {

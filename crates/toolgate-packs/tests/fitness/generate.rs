@@ -103,6 +103,7 @@ impl Outing {
     }
 
     /// The binary form, written from its description: a header, definitions, messages, and a checksum.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the figures of an outing fit")]
     pub fn fit(&self) -> Vec<u8> {
         let mut data = Vec::new();
         // file_id: type (enum) is 4, an activity

@@ -158,12 +158,14 @@ fn judge(metric: Metric, points: &[(f64, f64)], line: &Line, count: usize) -> (&
         ("stable", Some(p), _) => {
             format!("No trend: chance alone makes such a line in {} % of all cases.", rounded(p * 100.0, 0))
         }
-        (_, _, Some(percent)) => format!(
-            "{} {} by {} % over {count} activities.",
-            metric.name(),
-            if rises { "rose" } else { "fell" },
-            rounded(percent.abs(), 1)
-        ),
+        (_, _, Some(percent)) if metric == Metric::Pace => {
+            let less = if rises { "more" } else { "less" };
+            format!("A kilometer takes {} % {less} time than {count} activities ago.", rounded(percent.abs(), 1))
+        }
+        (_, _, Some(percent)) => {
+            let rose = if rises { "rose" } else { "fell" };
+            format!("{} {rose} by {} % over {count} activities.", metric.name(), rounded(percent.abs(), 1))
+        }
         _ => format!("{} {}.", metric.name(), if rises { "rose" } else { "fell" }),
     };
     let statistics = json!({
