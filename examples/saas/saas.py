@@ -41,7 +41,7 @@ async def seen(who: str) -> dict[str, str]:
                 return tools
 
 
-SHORT = {"plan_restriction": "plan", "tenant_override": "off", "default": "off"}
+SHORT = {"plan_restriction": "plan", "tenant_override": "off", "default": "off", "global_disabled": "off"}
 
 
 async def main() -> None:

@@ -20,7 +20,7 @@ use toolgate_core::{
 #[serde(deny_unknown_fields, default)]
 pub struct ToolConfig {
     /// Who may use it: unauthenticated, coordinator_only, manager_only, worker_only, authenticated, chat_only, task_only,
-    /// signed_in, admin_only.
+    /// signed_in, admin_only, operator_only.
     pub permission: Option<String>,
     /// "shared", "task" or "orchestrator".
     pub scope: Option<String>,
