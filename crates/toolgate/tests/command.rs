@@ -8,6 +8,10 @@
     reason = "in a test, giving up with a message is how a failure is reported"
 )]
 
+#[path = "command/admin_replicas.rs"]
+mod admin_replicas;
+#[path = "command/admin_rest.rs"]
+mod admin_rest;
 #[path = "command/approvals.rs"]
 mod approvals;
 #[path = "command/approvals_asked.rs"]
@@ -98,6 +102,8 @@ mod team_rest;
 mod team_tasks;
 #[path = "command/team_waiting.rs"]
 mod team_waiting;
+#[path = "command/tenants.rs"]
+mod tenants;
 #[path = "command/tiers.rs"]
 mod tiers;
 #[path = "command/undo.rs"]

@@ -3,11 +3,14 @@
 use serde_json::{json, value::RawValue, value::to_raw_value};
 use toolgate_spine::ToolAnswer;
 use toolgate_store::{
-    StoreError,
-    tenants::{Edit, MemberFault},
+    Paging, StoreError,
+    tenants::{Edit, MemberFault, Override, Row},
 };
 
-use super::{desk::Desk, shown, wishes, written};
+use super::{
+    desk::{self, Desk},
+    shown, wishes, written,
+};
 use crate::failure::Failure;
 
 /// How often a change is tried again when others come in between. Each time one of them got through.
@@ -58,7 +61,9 @@ pub(super) async fn change(desk: &Desk<'_>, tool: &str, arguments: &RawValue) ->
 }
 
 pub(super) async fn preview(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<ToolAnswer, Failure> {
-    answer(&wanted(desk, tool, arguments).await?.edits, true)
+    let Wanted { edits, .. } = wanted(desk, tool, arguments).await?;
+    desk.store.edits().check(&edits).await.map_err(refused)?;
+    answer(&edits, true)
 }
 
 async fn wanted(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<Wanted, Failure> {
@@ -81,6 +86,11 @@ pub(super) async fn take_back(desk: &Desk<'_>, done: Vec<Edit>) -> Result<ToolAn
                 return Err(Stays::Conflict(format!("{} was changed since.", shown::named(row))));
             }
         }
+        for row in back.iter().filter(|edit| edit.after.is_none()).filter_map(|edit| edit.before.as_ref()) {
+            if takes_more(desk, row, &back).await.map_err(|fault| Failure::store(&fault))? {
+                return Err(Stays::Conflict(format!("{} has members or overrides since.", shown::named(row))));
+            }
+        }
         if edits.commit(moment, &back).await.map_err(refused)? {
             return Ok(answer(&back, false)?.undone_by(record(&back)?));
         }
@@ -88,13 +98,45 @@ pub(super) async fn take_back(desk: &Desk<'_>, done: Vec<Edit>) -> Result<ToolAn
     Err(busy().into())
 }
 
+/// Whether a row would take others with it that came since.
+async fn takes_more(desk: &Desk<'_>, row: &Row, edits: &[Edit]) -> Result<bool, StoreError> {
+    let tenants = desk.store.tenants();
+    let goes = |tenant: &str, user: &str| {
+        let is_it =
+            |row: &Row| matches!(row, Row::Member { tenant: of, member } if of == tenant && member.user == user);
+        edits.iter().filter_map(|edit| edit.before.as_ref()).any(is_it)
+    };
+    let switched_back = |switched: &Override| {
+        edits.iter().any(|edit| edit.before.as_ref().is_some_and(|row| *row == Row::Override(switched.clone())))
+    };
+    Ok(match row {
+        Row::User(user) => tenants.of_user(&user.id).await?.iter().any(|of| !goes(&of.tenant, &user.id)),
+        Row::Tenant(tenant) => {
+            // as many as the change itself knows of, and one more
+            let paging =
+                Paging { limit: u32::try_from(edits.len()).unwrap_or(u32::MAX).saturating_add(1), after: None };
+            let members = tenants.members(&tenant.id, &paging).await?;
+            members.items.iter().any(|member| !goes(&tenant.id, &member.user))
+                || members.next.is_some()
+                || !tenants.overrides(&tenant.id).await?.iter().all(switched_back)
+        }
+        _ => false,
+    })
+}
+
 fn answer(edits: &[Edit], dry_run: bool) -> Result<ToolAnswer, Failure> {
     let changes: Vec<_> = edits.iter().filter_map(shown::change).collect();
     written(&json!({ "changed": !dry_run && !edits.is_empty(), "dry_run": dry_run, "changes": changes }))
 }
 
+/// Who came to be known by becoming a member stays known: others may know it by now.
 fn record(edits: &[Edit]) -> Result<Box<RawValue>, Failure> {
-    to_raw_value(edits).map_err(|_| Failure::internal("What takes it back can't be written."))
+    let by_the_way = |edit: &&Edit| match (&edit.before, &edit.after) {
+        (None, Some(Row::User(user))) => desk::seats(edits, &user.id),
+        _ => false,
+    };
+    let kept: Vec<&Edit> = edits.iter().filter(|edit| !by_the_way(edit)).collect();
+    to_raw_value(&kept).map_err(|_| Failure::internal("What takes it back can't be written."))
 }
 
 fn busy() -> Failure {
@@ -103,7 +145,7 @@ fn busy() -> Failure {
 
 fn refused(fault: MemberFault) -> Failure {
     match fault {
-        MemberFault::UnknownTenant { tenant } => super::desk::no_tenant(&tenant),
+        MemberFault::UnknownTenant { tenant } => desk::no_tenant(&tenant),
         MemberFault::LastOwner { tenant, user } => Failure::conflict(format!(
             "'{user}' is the last owner of tenant '{tenant}'. Make somebody else an owner first."
         )),

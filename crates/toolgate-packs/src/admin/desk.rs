@@ -47,7 +47,7 @@ impl<'a> Desk<'a> {
                     }
                 }
                 // who becomes a member is known from then on
-                Row::User(user) if edits.iter().any(|edit| is_member(edit, &user.id)) => {}
+                Row::User(user) if seats(edits, &user.id) => {}
                 Row::Override(switched) => return Err(no_tenant(&switched.tenant)),
                 Row::Member { tenant, .. } => return Err(no_tenant(tenant)),
                 Row::Tenant(tenant) => return Err(no_tenant(&tenant.id)),
@@ -118,8 +118,9 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn is_member(edit: &Edit, user: &str) -> bool {
-    matches!(&edit.after, Some(Row::Member { member, .. }) if member.user == user)
+/// Whether a user becomes a member by these.
+pub(super) fn seats(edits: &[Edit], user: &str) -> bool {
+    edits.iter().any(|edit| matches!(&edit.after, Some(Row::Member { member, .. }) if member.user == user))
 }
 
 pub(super) fn no_tenant(id: &str) -> Failure {

@@ -95,7 +95,7 @@ impl Edits {
                 ids::check(operation, &tenant.id)?;
             }
         }
-        self.owners_stay(edits).await?;
+        self.check(edits).await?;
         // what others refer to goes last and comes first
         let mut statements: Vec<(i8, Statement)> = edits.iter().filter_map(statement).collect();
         statements.sort_by_key(|(turn, _)| *turn);
@@ -104,7 +104,8 @@ impl Edits {
         Ok(self.rights.change_since(operation, since.0, about, statements).await?)
     }
 
-    async fn owners_stay(&self, edits: &[Edit]) -> Result<(), MemberFault> {
+    /// Whether they could be made as things are: a tenant that has an owner keeps one.
+    pub async fn check(&self, edits: &[Edit]) -> Result<(), MemberFault> {
         let gone: BTreeSet<&str> = edits.iter().filter(|edit| edit.after.is_none()).filter_map(tenant_of).collect();
         for (tenant, user) in edits.iter().filter_map(|edit| steps_down(edit, true)) {
             if gone.contains(tenant) {

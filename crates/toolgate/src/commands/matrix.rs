@@ -22,6 +22,7 @@ const CALLERS: &[(&str, &[&str])] = &[
     ("user", &["user=u"]),
     ("member", &["user=u", "tenant=t"]),
     ("admin", &["user=u", "tenant=t", "role=admin"]),
+    ("operator", &["user=u", "operator=true"]),
     ("task", &["task=t1"]),
     ("orchestrator", &["task=t1", "orchestrator=true"]),
     ("coordinator", &["agent=c", "kind=coordinator"]),

@@ -53,6 +53,7 @@ const TABLE: &[Row] = &[
     // no issuer is configured, so there is nothing to say
     row("GET", METADATA, "404", "404", "404"),
     row("GET", "/.well-known/oauth-protected-resource/mcp", "404", "404", "404"),
+    row("GET", "/api/v1/openapi.json", "200", "200", "200"),
     // an approval that is not there is nobody's
     row("GET", "/api/v1/approvals", "401", "200", "200"),
     row("POST", "/api/v1/approvals", "405", "405", "405"),

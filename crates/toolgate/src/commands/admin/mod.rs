@@ -280,7 +280,11 @@ impl At {
     async fn tenant(&self, arguments: Value) -> Result<Value, No> {
         let mut shown = self.call("admin_get_tenant", arguments.clone()).await?;
         let mut shown = shown.get_mut("tenant").map(Value::take).unwrap_or_default();
-        put(&mut shown, "summary", self.call("admin_get_summary", arguments).await?);
+        let mut summary = self.call("admin_get_summary", arguments).await?;
+        if let Some(summary) = summary.as_object_mut() {
+            summary.shift_remove("tenant");
+        }
+        put(&mut shown, "tools", summary);
         Ok(shown)
     }
 
