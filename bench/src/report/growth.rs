@@ -1,44 +1,36 @@
-//! The lines about growth: what each read takes at each size, and how that compares with the smallest.
+//! The lines about growth: what each read costs at each size, and how that compares with the smallest.
 
-use crate::run::{Growth, Reads};
+use crate::run::{Cost, Growth, Read, Size};
 
-/// One of the figures.
-type Figure = fn(&Reads) -> f64;
 /// How many of something there are.
-type Count = fn(&Growth) -> usize;
-
-const FIGURES: [(&str, Figure); 7] = [
-    ("list of open tasks", |reads| reads.list),
-    ("the same, from the middle", |reads| reads.deep),
-    ("what waits for an agent", |reads| reads.waiting),
-    ("a poll's look", |reads| reads.poll),
-    ("pending messages", |reads| reads.pending),
-    ("pending messages of who has most", |reads| reads.pending_busy),
-    ("search for a word of one text", |reads| reads.search),
-];
+type Count = fn(&Size) -> usize;
 
 /// One line for each kind of read; none where nothing was measured.
-pub(super) fn growth_lines(growth: &[Growth]) -> String {
-    let Some(least) = growth.first() else { return String::new() };
+pub(super) fn growth_lines(growth: &Growth) -> String {
+    let Some(least) = growth.sizes.first() else { return String::new() };
     let sizes: Vec<String> =
-        growth.iter().map(|size| format!("{}/{}/{}", size.agents, size.tasks, size.messages)).collect();
-    let mut lines =
-        format!("- W6 growth, agents/tasks/messages {}, microseconds and multiples of the first:\n", sizes.join(", "));
-    for (what, figure) in FIGURES {
-        let of = |size: &Growth| {
-            let micros = figure(&size.reads);
-            format!("{micros:.0} ({:.2})", micros / figure(&least.reads))
-        };
-        let figures: Vec<String> = growth.iter().map(of).collect();
-        lines.push_str(&format!("  - {what}: {}\n", figures.join(", ")));
-    }
+        growth.sizes.iter().map(|size| format!("{}/{}/{}", size.agents, size.tasks, size.messages)).collect();
+    let mut lines = format!("- W6 growth, agents/tasks/messages {}, with multiples of the first:\n", sizes.join(", "));
+    lines.extend(growth.reads.iter().map(line));
     let counts: [(&str, Count); 2] = [("tasks", |size| size.tasks), ("messages", |size| size.messages)];
     for (what, count) in counts {
-        let of = |size: &Growth| format!("{:.2}", ln(count(size)) / ln(count(least)));
-        let logarithms: Vec<String> = growth.iter().map(of).collect();
+        let of = |size: &Size| format!("{:.2}", ln(count(size)) / ln(count(least)));
+        let logarithms: Vec<String> = growth.sizes.iter().map(of).collect();
         lines.push_str(&format!("  - the logarithm of the {what}: {}\n", logarithms.join(", ")));
     }
     lines
+}
+
+fn line(read: &Read) -> String {
+    let of = |figure: fn(&Cost) -> f64| multiples(&read.costs, figure);
+    let (cpu, took, steps) = (of(|cost| cost.cpu), of(|cost| cost.took), of(|cost| cost.steps));
+    format!("  - {}: CPU µs {cpu}; µs {took}; SQLite's steps {steps}\n", read.what)
+}
+
+fn multiples(costs: &[Cost], figure: fn(&Cost) -> f64) -> String {
+    let first = costs.first().map(figure).unwrap_or_default();
+    let each = costs.iter().map(|cost| format!("{:.0} ({:.2})", figure(cost), figure(cost) / first));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 fn ln(count: usize) -> f64 {
@@ -49,26 +41,17 @@ fn ln(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn size(agents: usize, micros: f64) -> Growth {
-        let reads = Reads {
-            list: micros,
-            deep: micros,
-            waiting: micros,
-            poll: micros,
-            pending: micros,
-            pending_busy: micros * 2.0,
-            search: micros,
-        };
-        Growth { agents, tasks: agents * 10, messages: agents * 100, reads }
-    }
-
     #[test]
     fn a_line_has_every_size_and_its_multiple_of_the_first() {
-        let lines = growth_lines(&[size(100, 100.0), size(1_000, 150.0)]);
+        let size = |agents| Size { agents, tasks: agents * 10, messages: agents * 100 };
+        let cost = |micros| Cost { took: micros, cpu: micros / 2.0, steps: 7.0 };
+        let read = Read { what: "a poll's look", costs: vec![cost(100.0), cost(150.0)] };
+        let lines = growth_lines(&Growth { sizes: vec![size(100), size(1_000)], reads: vec![read] });
         assert!(lines.contains("agents/tasks/messages 100/1000/10000, 1000/10000/100000"), "{lines}");
-        assert!(lines.contains("- a poll's look: 100 (1.00), 150 (1.50)\n"), "{lines}");
+        let figures = "CPU µs 50 (1.00), 75 (1.50); µs 100 (1.00), 150 (1.50); SQLite's steps 7 (1.00), 7 (1.00)";
+        assert!(lines.contains(&format!("- a poll's look: {figures}\n")), "{lines}");
         assert!(lines.contains("- the logarithm of the tasks: 1.00, 1.33\n"), "{lines}");
         assert!(lines.contains("- the logarithm of the messages: 1.00, 1.25\n"), "{lines}");
-        assert_eq!(growth_lines(&[]), "");
+        assert_eq!(growth_lines(&Growth::default()), "");
     }
 }

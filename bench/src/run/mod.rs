@@ -21,7 +21,7 @@ use serde::Serialize;
 
 pub(crate) use cell::{Cell, Pair, Question};
 pub(crate) use cold::Cold;
-pub(crate) use growth::{Growth, Reads};
+pub(crate) use growth::{Cost, Growth, Read, Size};
 pub(crate) use noise::noise;
 pub(crate) use passing::Detour;
 pub(crate) use process::cpu_time;
@@ -71,7 +71,7 @@ pub(crate) struct Outcome {
     pub(crate) cold: Vec<Cold>,
     pub(crate) detours: Vec<Detour>,
     pub(crate) starts: Vec<Start>,
-    pub(crate) growth: Vec<Growth>,
+    pub(crate) growth: Growth,
     pub(crate) tenants: Option<Tenants>,
 }
 

@@ -4,8 +4,7 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use tokio::task::JoinSet;
-use toolgate_store::tenants::{MemberFault, Override, Switch, Tenant};
+use toolgate_store::tenants::{Edit, EditFault, Member, Override, Row, Tenant, User};
 use toolgate_store::{Location, Store};
 
 use super::catalogue::Catalogue;
@@ -24,9 +23,8 @@ const TENANTS: [usize; 2] = [100_000, 10_000];
 const SWITCHES: usize = 10;
 /// Tenants that ask for a list, one after the other.
 const ASKING: usize = 200;
-/// Writes at the same time, and tenants whose switches are set by one.
-const AT_ONCE: usize = 64;
-const TOGETHER: usize = 50;
+/// Tenants of one write.
+const TOGETHER: usize = 200;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Tenants {
@@ -68,14 +66,16 @@ pub(super) async fn measure(
         first.push(list(token).await?);
         next.push(list(token).await?);
     }
-    let (mut switch, mut concerned, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut switched, mut concerned, mut other) = (Vec::new(), Vec::new(), Vec::new());
     for (number, pair) in tokens.windows(2).take(ASKING / 2).enumerate() {
         let [one, another] = pair else { continue };
         list(one).await?;
         list(another).await?;
         let asked = Instant::now();
-        store.tenants().set_override(on_again(&tenant(spread(number, tenants)))).await.map_err(failure)?;
-        switch.push(asked.elapsed().as_secs_f64() * 1e3);
+        // changes what is known of the tenant and nothing on its list
+        let on = Row::Override(switch(tenant(spread(number, tenants)), "echo", true));
+        commit(&store, &[Edit { before: None, after: Some(on) }]).await?;
+        switched.push(asked.elapsed().as_secs_f64() * 1e3);
         concerned.push(list(one).await?);
         other.push(list(another).await?);
     }
@@ -99,7 +99,7 @@ pub(super) async fn measure(
         overrides: tenants * SWITCHES,
         cold_ms: median(&first),
         next_ms: median(&next),
-        switch_ms: median(&switch),
+        switch_ms: median(&switched),
         concerned_ms: median(&concerned),
         other_ms: median(&other),
         memory_mib,
@@ -110,51 +110,49 @@ pub(super) async fn measure(
 async fn fill(store: &Store, tenants: usize) -> Result<(), Failure> {
     eprintln!("tenants: {tenants}, with {} switches", tenants * SWITCHES);
     let names: Vec<String> = tool_names()?;
-    let mut writes = JoinSet::new();
-    for number in 0..tenants {
-        if writes.len() >= AT_ONCE {
-            written(writes.join_next().await)?;
-        }
-        let store = store.clone();
-        writes.spawn(async move {
-            let id = tenant(number);
-            let new = Tenant { id: id.clone(), name: id.clone(), plan: "starter".to_owned(), created_at: 1 };
-            store.tenants().add(new).await?;
-            store.tenants().set_member(&id, &user(number), Default::default(), 1).await.map(drop)
-        });
-    }
-    while let Some(one) = writes.join_next().await {
-        written(Some(one))?;
-    }
     for start in (0..tenants).step_by(TOGETHER) {
         let some = start..(start + TOGETHER).min(tenants);
-        let switches = some.flat_map(|number| switches(number, &names)).collect();
-        store.tenants().set_overrides(switches, "bench", 1).await.map_err(failure)?;
+        let rows = some.flat_map(|number| rows(number, &names)).map(|row| Edit { before: None, after: Some(row) });
+        commit(store, &rows.collect::<Vec<_>>()).await?;
     }
     Ok(())
 }
 
-/// Tools that follow each other from a place that differs between tenants; never `echo`, which is called.
-fn switches(number: usize, names: &[String]) -> impl Iterator<Item = Switch> {
-    let place = 1 + number * 7 % (names.len().saturating_sub(SWITCHES + 1)).max(1);
-    names.iter().skip(place).take(SWITCHES).enumerate().map(move |(at, tool)| Switch {
-        tenant: tenant(number),
-        tool: tool.clone(),
-        enabled: Some(at >= SWITCHED_OFF),
-        reason: None,
-    })
+async fn commit(store: &Store, edits: &[Edit]) -> Result<(), Failure> {
+    let moment = store.edits().moment().await?;
+    match store.edits().commit(moment, edits).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::Answer("somebody else changes tenants".to_owned())),
+        Err(EditFault::Store(fault)) => Err(fault.into()),
+        Err(other) => Err(Failure::Answer(other.to_string())),
+    }
 }
 
-/// A switch that changes what is known of the tenant and nothing on its list.
-fn on_again(tenant: &str) -> Override {
-    Override {
-        tenant: tenant.to_owned(),
-        tool: "echo".to_owned(),
-        enabled: true,
-        changed_by: "bench".to_owned(),
-        reason: None,
-        changed_at: 2,
-    }
+fn rows(number: usize, names: &[String]) -> impl Iterator<Item = Row> {
+    let (id, who) = (tenant(number), user(number));
+    let member = Member { user: who.clone(), role: Default::default(), since: 1 };
+    let first = [
+        Row::Tenant(Tenant { id: id.clone(), name: id.clone(), plan: "starter".to_owned(), created_at: 1 }),
+        Row::User(User { id: who, name: None, email: None, created_at: 1 }),
+        Row::Member { tenant: id, member },
+    ];
+    first.into_iter().chain(switches(number, names).map(Row::Override))
+}
+
+/// Tools that follow each other from a place that differs between tenants; never `echo`, which is called.
+fn switches(number: usize, names: &[String]) -> impl Iterator<Item = Override> {
+    let place = 1 + number * 7 % (names.len().saturating_sub(SWITCHES + 1)).max(1);
+    names
+        .iter()
+        .skip(place)
+        .take(SWITCHES)
+        .enumerate()
+        .map(move |(at, tool)| switch(tenant(number), tool, at >= SWITCHED_OFF))
+}
+
+fn switch(tenant: String, tool: &str, enabled: bool) -> Override {
+    let (tool, changed_by) = (tool.to_owned(), "bench".to_owned());
+    Override { tenant, tool, enabled, changed_by, reason: None, changed_at: 1 }
 }
 
 fn tool_names() -> Result<Vec<String>, Failure> {
@@ -177,19 +175,4 @@ fn tenant(number: usize) -> String {
 
 fn user(number: usize) -> String {
     format!("user-{number:06}")
-}
-
-fn written(ended: Option<Result<Result<(), MemberFault>, tokio::task::JoinError>>) -> Result<(), Failure> {
-    match ended {
-        None | Some(Ok(Ok(()))) => Ok(()),
-        Some(Ok(Err(fault))) => Err(failure(fault)),
-        Some(Err(fault)) => Err(Failure::Answer(fault.to_string())),
-    }
-}
-
-fn failure(fault: MemberFault) -> Failure {
-    match fault {
-        MemberFault::Store(fault) => Failure::Store(fault),
-        other => Failure::Answer(other.to_string()),
-    }
 }

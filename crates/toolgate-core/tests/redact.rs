@@ -28,6 +28,15 @@ fn a_secret_goes_by_name_and_the_rest_stays() {
 }
 
 #[test]
+fn what_people_type_is_secret_in_digits_too() {
+    let given = json!({"pin": 1234, "user_password": -1.5e3, "CVV": 123, "otp": true, "max_tokens": 7, "pinned": 1, "cookie_count": 2});
+    let kept = json!({"pin": "[redacted]", "user_password": "[redacted]", "CVV": "[redacted]", "otp": true, "max_tokens": 7,
+        "pinned": 1, "cookie_count": 2});
+    assert_eq!(redacted(&given), kept);
+    assert_eq!(redacted(&kept), kept);
+}
+
+#[test]
 fn a_secret_goes_by_fact_whatever_it_is() {
     let given =
         r#"{"card": {"number": 4111}, "people": [{"ssn": "1", "n": "a"}, {"ssn": [2], "n": "b"}], "a/b": {"x": true}}"#;

@@ -31,3 +31,5 @@ mod preview;
 mod references;
 #[path = "plans/refusal.rs"]
 mod refusal;
+#[path = "plans/taken_back.rs"]
+mod taken_back;

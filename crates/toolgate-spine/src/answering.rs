@@ -5,9 +5,16 @@
 use std::time::Duration;
 
 use toolgate_core::{AskedFacts, Caller, Decision, Denial, Lang};
-use toolgate_store::{Answer, AnswerFault, Approval, ApprovalFilter, Page, Paging, Scope, Store, StoreError};
+use toolgate_store::{
+    Answer, AnswerFault, Approval, ApprovalFilter, Page, Paging, Scope, StoreError, ledger::LedgerUnavailable,
+};
 
-use crate::{Spine, asking::tools_of, books::now};
+use crate::{
+    Books, Spine,
+    answer_record::{AnswerRecord, Approver},
+    asking::tools_of,
+    books::now,
+};
 
 /// What an approver says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,35 +38,48 @@ pub enum AnswerProblem {
     Denied(Denial),
     #[error(transparent)]
     Fault(#[from] AnswerFault),
+    #[error("an answer that can't be recorded does not count: {0}")]
+    Unrecorded(LedgerUnavailable),
 }
 
-/// Answers what is in scope, in the name of `by`. Who may is settled before.
-pub async fn answer(
-    store: &Store,
-    scope: &Scope,
-    id: &str,
-    by: String,
-    say: Say,
-    ttl: Duration,
-) -> Result<Approval, AnswerFault> {
-    let (approvals, now) = (store.approvals(), now());
-    let answer = match say {
-        Say::No { reason } => Answer::Deny { by, reason },
-        Say::Yes { once, holds } => {
-            let asked = approvals.get(scope, id, now).await?.ok_or_else(|| unknown(id))?;
-            let end = now.saturating_add(i64::try_from(holds.unwrap_or(ttl).as_millis()).unwrap_or(i64::MAX));
-            match asked.wide {
-                None => Answer::Grant { by, uses: 1, until: end },
-                Some(_) if once => Answer::GrantOnce { by, until: end },
-                // who names no time means no more than what was asked for
-                Some(wide) => {
-                    let until = if holds.is_none() { end.min(wide.until) } else { end };
-                    Answer::Grant { by, uses: wide.uses, until }
+impl Books {
+    /// Answers an approval that is in scope. Who may is settled before.
+    ///
+    /// INVARIANT: an answer is on record before it counts; one that then does not count is followed by a record that says so.
+    pub async fn answer(
+        &self,
+        scope: &Scope,
+        asked: &Approval,
+        approver: &Approver<'_>,
+        say: Say,
+    ) -> Result<Approval, AnswerProblem> {
+        let (now, by) = (now(), approver.by.to_owned());
+        let answer = match say {
+            Say::No { reason } => Answer::Deny { by, reason },
+            Say::Yes { once, holds } => {
+                let holding = holds.unwrap_or(self.settings.approval_ttl);
+                let end = now.saturating_add(i64::try_from(holding.as_millis()).unwrap_or(i64::MAX));
+                match asked.wide {
+                    None => Answer::Grant { by, uses: 1, until: end },
+                    Some(_) if once => Answer::GrantOnce { by, until: end },
+                    // who names no time means no more than what was asked for
+                    Some(wide) => {
+                        let until = if holds.is_none() { end.min(wide.until) } else { end };
+                        Answer::Grant { by, uses: wide.uses, until }
+                    }
                 }
             }
+        };
+        let record = AnswerRecord::of(asked, approver, &answer);
+        record.said(self).await.map_err(AnswerProblem::Unrecorded)?;
+        match self.store.approvals().answer(scope, &asked.id, answer, now).await {
+            Ok(approval) => Ok(approval),
+            Err(fault) => {
+                record.refused(self, &fault).await;
+                Err(fault.into())
+            }
         }
-    };
-    approvals.answer(scope, id, answer, now).await
+    }
 }
 
 fn unknown(id: &str) -> AnswerFault {
@@ -91,7 +111,9 @@ impl Spine {
             }
             _ => return Err(unknown(id).into()),
         }
-        Ok(answer(&books.store, &Scope::Everything, id, by.principal(), say, books.settings.approval_ttl).await?)
+        let (principal, house) = (by.principal(), self.house());
+        let approver = Approver { by: &principal, who: by, rules: &house.rules };
+        books.answer(&Scope::Everything, &approval, &approver, say).await
     }
 
     /// Whether the person at this caller's own client may be asked: the operator trusts the client, and the answer would count.

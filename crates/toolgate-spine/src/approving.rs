@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use toolgate_core::{Denial, Kind, Tool, pin::Canonical};
-use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Changes, Scope, Taken};
+use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Changes, Scope, StoreError, Taken};
 
 use crate::{
     Books, Call, Guarded, Outcome, Spine,
@@ -78,13 +78,16 @@ impl Spine {
             return Err(Box::new(Outcome::Unavailable { tool, message }));
         };
         let taken = match call.approval {
-            Some(id) => books.yes_named(guarded, &binding, (id, &denial), call.wait).await?,
+            Some(id) => {
+                let named = books.yes_named(guarded, &binding, (id, &denial), call.wait).await?;
+                named.map(Box::new).map(Yes::ToThisCall)
+            }
             None => {
                 let question = Question::Call { guarded, denial: &denial, breadth: call.breadth };
                 books.yes_to(&binding, &question, call.wait).await
             }
         };
-        taken.map(Box::new).map(Yes::ToThisCall).map_err(|no| match no {
+        taken.map_err(|no| match no {
             NoYes::Pending(approval) => Box::new(Outcome::NeedsApproval { tool, denial, approval: Some(approval) }),
             NoYes::Denied(approval) => Box::new(over(&approval, &tool, &denial)),
             NoYes::Unaskable(fault) => decided.refuse("approval_scope", fault.to_string()),
@@ -100,12 +103,12 @@ impl Books {
         binding: &Binding,
         question: &Question<'_>,
         wait: Option<Duration>,
-    ) -> Result<Taken, NoYes> {
+    ) -> Result<Yes, NoYes> {
         let mut patience = Patience::new(self, wait);
         loop {
-            let taken = self.store.approvals().take(binding, now()).await;
-            if let Some(taken) = taken.map_err(|fault| NoYes::Unavailable(unkept(&fault)))? {
-                return Ok(taken);
+            let taken = self.take(binding, question).await;
+            if let Some(yes) = taken.map_err(|fault| NoYes::Unavailable(unkept(&fault)))? {
+                return Ok(yes);
             }
             let asked = question.ask(self, binding).await.map_err(|fault| match fault {
                 AskFault::Store(fault) => NoYes::Unavailable(unkept(&fault)),
@@ -113,6 +116,20 @@ impl Books {
                 fault => NoYes::Unavailable(fault.to_string()),
             })?;
             self.wait_for(&mut patience, asked).await?;
+        }
+    }
+
+    /// A plan's yes is used up and noted in the plan in one step: nobody can stop in between and lose it.
+    async fn take(&self, binding: &Binding, question: &Question<'_>) -> Result<Option<Yes>, StoreError> {
+        match question {
+            Question::Call { .. } => {
+                let taken = self.store.approvals().take(binding, now()).await?;
+                Ok(taken.map(Box::new).map(Yes::ToThisCall))
+            }
+            Question::Plan { plan, scope, .. } => {
+                let taken = self.store.plans().approve_with(scope, &plan.id, binding, now()).await?;
+                Ok(taken.map(Box::new).map(Yes::ToItsPlan))
+            }
         }
     }
 
@@ -172,7 +189,7 @@ impl Patience {
 }
 
 /// Why is the operator's to know, not a caller's.
-pub(crate) fn unkept(fault: &toolgate_store::StoreError) -> String {
+pub(crate) fn unkept(fault: &StoreError) -> String {
     tracing::error!(%fault, "approvals can't be kept");
     "approvals can't be looked up now; try again, and tell the operator if it stays".to_owned()
 }

@@ -9,7 +9,7 @@ use toolgate_core::{
     Caller, Denial, Tool, hex,
     redact::{Redactor, cut},
 };
-use toolgate_store::{Approval, AskFault, Binding, NewApproval, Wide};
+use toolgate_store::{Approval, AskFault, Binding, NewApproval, Plan, Scope, Wide};
 
 use crate::{Books, Breadth, Guarded, Outcome, Spine, books::now};
 
@@ -61,7 +61,7 @@ pub(crate) enum Question<'a> {
     /// A call, or more than one of its kind. Put together when nobody has asked yet: a preview is part of it.
     Call { guarded: &'a Guarded, denial: &'a Denial, breadth: Option<Breadth> },
     /// A plan of calls, as it is shown.
-    Plan { owner: String, shown: String, four_eyes: bool },
+    Plan { plan: &'a Plan, scope: &'a Scope, owner: String, shown: String, four_eyes: bool },
 }
 
 impl Question<'_> {
@@ -69,7 +69,7 @@ impl Question<'_> {
     pub(crate) async fn ask(&self, books: &Books, binding: &Binding) -> Result<Approval, AskFault> {
         match self {
             Self::Call { guarded, denial, breadth } => ask(books, guarded, binding, denial, *breadth).await,
-            Self::Plan { owner, shown, four_eyes } => {
+            Self::Plan { owner, shown, four_eyes, .. } => {
                 let asked_at = now();
                 let new = NewApproval {
                     binding: binding.clone(),

@@ -44,7 +44,8 @@ impl Spine {
         let Carried { id, house, guarded, yes, source, slot, client, plan, started } = call;
         let (tool, caller) = (Arc::clone(&guarded.decided.tool), Arc::clone(&guarded.decided.caller));
         let named = (Some(&tool), tool.name.as_str());
-        let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments));
+        let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments))
+            .part_of(plan.as_ref().map(|link| link.plan.as_str()));
         let recorded = match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
             Ok(recorded) => recorded,
             Err(outcome) => {

@@ -4,6 +4,7 @@
 //! guarding a [`Decided`], which is made only by the rulebook's yes. Skipping a step does not compile.
 
 mod answer;
+mod answer_record;
 mod answering;
 mod approving;
 mod asking;
@@ -16,6 +17,7 @@ mod counterpart;
 mod cutting;
 mod decided;
 mod door;
+mod evaluating;
 mod flowing;
 mod guarded;
 mod house;
@@ -31,7 +33,8 @@ mod spine;
 mod undoing;
 
 pub use answer::{ToolAnswer, Undo};
-pub use answering::{AnswerProblem, Say, answer};
+pub use answer_record::Approver;
+pub use answering::{AnswerProblem, Say};
 pub use asking::{approval_json, what_is_approved};
 pub use books::{BookSettings, Books};
 pub use bounds::{SchemaTooLarge, check_schema};
@@ -39,11 +42,14 @@ pub use client::{Asking, Client, ClientFault, Line, LogLevel, ProgressNote, Ques
 pub use counterpart::check_expression;
 pub use decided::{Breadth, Call, Decided};
 pub use door::SpineDoor;
+pub use evaluating::Evaluated;
 pub use flowing::{FlowProblem, Opened};
 pub use guarded::{ArgumentFault, Guarded, Previewed};
 pub use house::{House, HouseProblem, LimitDefaults, NamedFlow, check_tool};
 pub use outcome::Outcome;
-pub use planning::{Execution, OnFailure, PlanPreview, PlanProblem, PlanShown, ProposedCall, Reason};
+pub use planning::{
+    Execution, OnFailure, PlanPreview, PlanProblem, PlanShown, ProposedCall, Reason, TakenBack, plan_for_operator,
+};
 pub use recorded::{Counters, Recorded, Recorder};
 pub use results::ResultsSource;
 pub use source::{InputRequired, Resumed, SourceFault, ToolOffer, ToolSource, Watch};

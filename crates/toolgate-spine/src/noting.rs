@@ -68,6 +68,7 @@ impl Noted {
                 actor: actor(caller, tool.map(|tool| &**tool)).into(),
                 input: input.and_then(|input| RawValue::from_string(cut(input, INPUT)).ok()),
                 approval: None,
+                plan: None,
                 rule: None,
                 code: None,
                 result: None,
@@ -79,6 +80,11 @@ impl Noted {
 
     pub(crate) fn approved(&mut self, approval: Option<&Approval>) {
         self.entry.approval = approval.map(|approval| approval.id.as_str().into());
+    }
+
+    pub(crate) fn part_of(mut self, plan: Option<&str>) -> Self {
+        self.entry.plan = plan.map(Into::into);
+        self
     }
 
     pub(crate) fn tool(&self) -> Option<&Arc<Tool>> {

@@ -14,7 +14,7 @@ use toolgate_core::{Caller, Gate, Lang, Tool, View};
 use toolgate_store::Approval;
 
 use crate::{
-    Books, Client, Guarded, Outcome, Resumed,
+    Books, Client, Guarded, House, Outcome, Resumed,
     approving::Yes,
     noting::{Noted, Ran},
     spine::{ran_as, unrecorded},
@@ -23,7 +23,7 @@ use crate::{
 /// A call that may run, once.
 pub struct Recorded {
     caller: Arc<Caller>,
-    gate: Arc<Gate>,
+    house: Arc<House>,
     view: Arc<View>,
     tool: Arc<Tool>,
     arguments: Box<RawValue>,
@@ -81,7 +81,15 @@ impl Recorded {
 
     /// The gate that decided this call, for tools that explain it.
     pub fn gate(&self) -> &Gate {
-        &self.gate
+        self.house.gate()
+    }
+
+    pub(crate) fn house(&self) -> &Arc<House> {
+        &self.house
+    }
+
+    pub(crate) fn shared_caller(&self) -> &Arc<Caller> {
+        &self.caller
     }
 
     pub fn view(&self) -> &View {
@@ -130,7 +138,7 @@ impl Recorder {
         Ok(Recorded {
             approval,
             caller: decided.caller,
-            gate: Arc::clone(decided.house.gate()),
+            house: decided.house,
             view: decided.view,
             tool: decided.tool,
             arguments,

@@ -166,7 +166,8 @@ impl Spine {
         let admitted = match self.admit(&house, caller, (&call, step), &mut about).await {
             Ok(admitted) => admitted,
             Err(outcome) => {
-                let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments);
+                let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments)
+                    .part_of(step.map(StepOf::plan));
                 return Box::pin(self.on_record(&house, noted, *outcome, (Ran::No, false), started)).await;
             }
         };

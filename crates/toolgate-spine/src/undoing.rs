@@ -53,7 +53,7 @@ impl Spine {
         self.undo_within(&Scope::Everything, operator, receipt, lang).await
     }
 
-    async fn undo_within(
+    pub(crate) async fn undo_within(
         &self,
         scope: &Scope,
         caller: &Arc<Caller>,
@@ -162,7 +162,9 @@ impl Spine {
                 guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
             }
         };
-        let mut noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments()).undoing(&receipt.id);
+        let mut noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments())
+            .undoing(&receipt.id)
+            .part_of(receipt.plan.as_deref());
         // the yes its call had covers this; a call that needed none covers nothing
         let taken = match receipt.approval {
             Some(_) => None,

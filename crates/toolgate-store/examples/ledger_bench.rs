@@ -162,6 +162,7 @@ impl Facts {
             actor: self.actor.clone(),
             input: RawValue::from_string(text.into()).ok(),
             approval: None,
+            plan: None,
             rule: None,
             code: None,
             result: Some(ResultNote { summary: "moved".into(), digest: [7; 32] }),

@@ -61,6 +61,11 @@ const SQLITE_STORE: &[Migration] = &[
     Migration { version: 7, name: "team work", sql: include_str!("../migrations/sqlite/0007_team_work.sql") },
     Migration { version: 8, name: "tenants", sql: include_str!("../migrations/sqlite/0008_tenants.sql") },
     Migration { version: 9, name: "fitness", sql: include_str!("../migrations/sqlite/0009_fitness.sql") },
+    Migration {
+        version: 10,
+        name: "messages on desks",
+        sql: include_str!("../migrations/sqlite/0010_messages_on_desks.sql"),
+    },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -77,6 +82,11 @@ const POSTGRES_STORE: &[Migration] = &[
     Migration { version: 7, name: "team work", sql: include_str!("../migrations/postgres/0007_team_work.sql") },
     Migration { version: 8, name: "tenants", sql: include_str!("../migrations/postgres/0008_tenants.sql") },
     Migration { version: 9, name: "fitness", sql: include_str!("../migrations/postgres/0009_fitness.sql") },
+    Migration {
+        version: 10,
+        name: "messages on desks",
+        sql: include_str!("../migrations/postgres/0010_messages_on_desks.sql"),
+    },
 ];
 
 impl Migration {

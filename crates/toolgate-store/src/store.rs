@@ -130,16 +130,16 @@ impl Store {
     }
 
     pub fn tenants(&self) -> Tenants {
-        Tenants::new(self.engine.clone(), self.rights())
+        Tenants::new(self.engine.clone())
     }
 
     pub fn users(&self) -> Users {
-        Users::new(self.engine.clone(), self.rights())
+        Users::new(self.engine.clone())
     }
 
     /// What the operator says of tools.
     pub fn catalog(&self) -> CatalogRows {
-        CatalogRows::new(self.engine.clone(), self.rights())
+        CatalogRows::new(self.engine.clone())
     }
 
     /// Changes of tenants, users and the catalogue.
@@ -163,6 +163,15 @@ impl Store {
     pub fn changes(&self) -> Changes {
         let closed = || broadcast::channel(1).1;
         Changes::new(self.subscriptions.upgrade().map_or_else(closed, |announcer| announcer.subscribe()))
+    }
+
+    /// How many steps SQLite's machine has taken for what was asked here so far: what a question costs, whatever else its
+    /// computer does. PostgreSQL does not say.
+    pub fn steps(&self) -> Option<u64> {
+        match &*self.engine {
+            Engine::Sqlite(engine) => Some(engine.steps()),
+            Engine::Postgres(_) => None,
+        }
     }
 
     /// Whether the database takes writes now.

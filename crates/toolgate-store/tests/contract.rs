@@ -25,6 +25,8 @@ mod events;
 mod fitness;
 #[path = "contract/flows.rs"]
 mod flows;
+#[path = "contract/growth.rs"]
+mod growth;
 #[path = "contract/hostile.rs"]
 mod hostile;
 #[path = "contract/keys.rs"]
@@ -37,6 +39,8 @@ mod opening;
 mod outage;
 #[path = "contract/plan_steps.rs"]
 mod plan_steps;
+#[path = "contract/plan_yes.rs"]
+mod plan_yes;
 #[path = "contract/plans.rs"]
 mod plans;
 #[path = "contract/process_model.rs"]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::books::{
-    ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
+    ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, PlansCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
 pub use self::running::{FinishArgs, ProcessCommand, StartTaskArgs, TaskCommand};
 
@@ -169,7 +169,10 @@ pub enum Command {
     /// What every write left behind.
     #[command(subcommand)]
     Receipts(ReceiptsCommand),
-    /// Take back what a receipt stands for, or all of a flow. Exit code 1: it was not, or not all of it.
+    /// Lists of calls that are approved and run as one.
+    #[command(subcommand)]
+    Plans(PlansCommand),
+    /// Take back what a receipt stands for, or all of a flow or a plan. Exit code 1: it was not, or not all of it.
     Undo(Box<UndoArgs>),
     /// Turn a client's MCP servers into upstreams of toolgate.toml, secrets moved out.
     Import {

@@ -72,6 +72,8 @@ mod output;
 mod overload;
 #[path = "command/pages.rs"]
 mod pages;
+#[path = "command/plans.rs"]
+mod plans;
 #[path = "command/policy.rs"]
 mod policy;
 #[path = "command/processes.rs"]

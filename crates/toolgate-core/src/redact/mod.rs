@@ -18,7 +18,10 @@ pub use self::{
     cut::cut,
     pointer::{BadPointer, Pointer},
 };
-use self::{names::is_secret_name, scan::Scan};
+use self::{
+    names::{is_secret_name, is_typed_name},
+    scan::Scan,
+};
 
 /// What stands where a secret stood.
 const PLACEHOLDER: &str = "[redacted]";

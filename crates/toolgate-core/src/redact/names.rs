@@ -25,6 +25,10 @@ const WITHIN: [&str; 18] = [
 /// Too short or too common to be looked for within other names.
 const WHOLE: [&str; 8] = ["auth", "pwd", "pass", "otp", "pin", "jwt", "cvv", "cvc"];
 
+/// Of these, what people type, which may be digits alone.
+const TYPED_WITHIN: [&str; 5] = ["password", "passwd", "passkey", "passphrase", "passcode"];
+const TYPED_WHOLE: [&str; 5] = ["pwd", "otp", "pin", "cvv", "cvc"];
+
 /// Words that hold one of the above and mean something else.
 const HARMLESS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "cookiecutter"];
 
@@ -45,6 +49,12 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         return is_secret(&plain.to_ascii_lowercase());
     }
     plain.get(..length).and_then(|plain| str::from_utf8(plain).ok()).is_none_or(is_secret)
+}
+
+/// Of a name that is a secret's: whether a number under it is one too. Other numbers are counts, as `max_tokens` is.
+pub(super) fn is_typed_name(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    TYPED_WHOLE.contains(&plain.as_str()) || TYPED_WITHIN.iter().any(|word| plain.contains(word))
 }
 
 fn is_secret(plain: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Redactor, is_secret_name, pointer::Way, shapes};
+use super::{Redactor, is_secret_name, is_typed_name, pointer::Way, shapes};
 
 /// As deep as the JSON reader of the rest of the gate goes. What lies deeper is redacted whole.
 const DEEPEST: usize = 128;
@@ -22,6 +22,8 @@ enum Secret {
     No,
     /// Its name says so: numbers and truth values are kept, since `max_tokens` is a count.
     ByName,
+    /// Its name says so, of numbers too: a password may be digits alone.
+    ByNameOfTyped,
     /// A fact says so.
     ByFact,
 }
@@ -60,7 +62,12 @@ impl<'a> Scan<'a> {
             }
             _ => {
                 let word = self.word()?;
-                if secret == Secret::ByFact { self.placeholder(start, out) } else { out.push_str(word) }
+                let number = word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+                match secret {
+                    Secret::ByFact => self.placeholder(start, out),
+                    Secret::ByNameOfTyped if number => self.placeholder(start, out),
+                    _ => out.push_str(word),
+                }
             }
         }
         Some(())
@@ -84,7 +91,11 @@ impl<'a> Scan<'a> {
             self.space();
             self.take(b':')?;
             out.push(':');
-            let secret = if is_secret_name(&name) { Secret::ByName } else { Secret::No };
+            let secret = match is_secret_name(&name) {
+                true if is_typed_name(&name) => Secret::ByNameOfTyped,
+                true => Secret::ByName,
+                false => Secret::No,
+            };
             self.value(&way.down(|step| step == name), secret, depth + 1, out)?;
             self.space();
             match self.next()? {

@@ -4,7 +4,7 @@ use serde_json::{json, value::RawValue, value::to_raw_value};
 use toolgate_spine::ToolAnswer;
 use toolgate_store::{
     Paging, StoreError,
-    tenants::{Edit, MemberFault, Override, Row},
+    tenants::{Edit, EditFault, Override, Row},
 };
 
 use super::{
@@ -143,13 +143,13 @@ fn busy() -> Failure {
     Failure::conflict("Others change the same all the time. Try again.")
 }
 
-fn refused(fault: MemberFault) -> Failure {
+fn refused(fault: EditFault) -> Failure {
     match fault {
-        MemberFault::UnknownTenant { tenant } => desk::no_tenant(&tenant),
-        MemberFault::LastOwner { tenant, user } => Failure::conflict(format!(
+        EditFault::UnknownTenant { tenant } => desk::no_tenant(&tenant),
+        EditFault::LastOwner { tenant, user } => Failure::conflict(format!(
             "'{user}' is the last owner of tenant '{tenant}'. Make somebody else an owner first."
         )),
-        MemberFault::Store(fault @ StoreError::Duplicate { .. }) => Failure::conflict(fault.to_string()),
-        MemberFault::Store(fault) => Failure::store(&fault),
+        EditFault::Store(fault @ StoreError::Duplicate { .. }) => Failure::conflict(fault.to_string()),
+        EditFault::Store(fault) => Failure::store(&fault),
     }
 }

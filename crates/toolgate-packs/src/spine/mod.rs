@@ -87,6 +87,7 @@ struct Closing {
 struct Undoing {
     receipt: Option<String>,
     flow: Option<String>,
+    plan: Option<String>,
 }
 
 #[async_trait]
@@ -152,6 +153,7 @@ async fn undo(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault>
     let caller = Arc::new(call.caller().clone());
     let receipts = match read(call)? {
         Undoing { receipt: Some(receipt), .. } => vec![receipt],
+        Undoing { plan: Some(plan), .. } => return plans::undo(spine, &caller, &plan, call.lang()).await,
         Undoing { flow, .. } => match spine.receipts_of_flow(&caller, &flow.unwrap_or_default()).await {
             Ok(receipts) if receipts.is_empty() => return failure("nothing of this flow can be taken back"),
             Ok(receipts) => receipts,

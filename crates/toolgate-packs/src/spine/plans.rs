@@ -4,8 +4,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolgate_core::{Caller, Lang};
 use toolgate_spine::{
-    Execution, OnFailure, PlanProblem, PlanShown, ProposedCall, Recorded, SourceFault, Spine, ToolAnswer,
+    Execution, OnFailure, PlanProblem, PlanShown, ProposedCall, Recorded, SourceFault, Spine, TakenBack, ToolAnswer,
 };
 
 use super::read;
@@ -74,6 +75,24 @@ pub(super) async fn execute(spine: &Spine, call: &Recorded) -> Result<ToolAnswer
 pub(super) async fn show(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
     let Named { plan } = read(call)?;
     shown(spine.show_plan(&Arc::new(call.caller().clone()), &plan).await, |_| false)
+}
+
+/// As the tool `undo` answers for any receipts.
+pub(super) async fn undo(
+    spine: &Spine,
+    caller: &Arc<Caller>,
+    plan: &str,
+    lang: Lang,
+) -> Result<ToolAnswer, SourceFault> {
+    match spine.undo_plan(caller, plan, lang).await {
+        Ok(TakenBack { undone, failed }) => {
+            let is_error = failed.is_some();
+            let failed =
+                failed.map(|(receipt, reason)| json!({ "receipt": receipt.unwrap_or_default(), "reason": reason }));
+            answer(&json!({ "undone": undone, "failed": Vec::from_iter(failed) }), is_error)
+        }
+        Err(problem) => super::failure(problem),
+    }
 }
 
 fn shown(

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolgate_core::Caller;
+use toolgate_core::{Caller, redact::Redactor};
 use toolgate_store::Store;
 
-use super::{failure::Failure, reading::Answer, redact::redacted};
+use super::{failure::Failure, reading::Answer};
 use crate::times;
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ pub(super) async fn log(store: &Store, caller: &Caller, Note { name, payload }: 
         return Err(Failure::invalid("The name of an event is empty or holds control characters."));
     }
     // escaped in JSON, a NUL is text like any other
-    let payload = redacted(Value::Object(payload)).to_string();
+    let payload = Redactor::default().json(&Value::Object(payload).to_string());
     let flow = caller.flow.as_ref().map(|flow| flow.id.as_str());
     let appended = store.events(&caller.principal()).append(times::now(), flow, &name, &payload).await;
     appended.map_err(|fault| Failure::store(&fault))?;

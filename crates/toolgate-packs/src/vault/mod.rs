@@ -18,7 +18,6 @@ mod names;
 mod passages;
 mod policy;
 mod reading;
-mod redact;
 mod scan;
 mod suggest;
 mod text;

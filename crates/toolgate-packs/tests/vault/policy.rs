@@ -57,6 +57,22 @@ on_both! {
         assert!(matches!(spine.call(&Arc::new(ann), call).await, Outcome::NeedsApproval { .. }));
     }
 
+    async fn arguments_that_do_not_fit_are_refused_as_the_call_is(world: World) {
+        let spine = world.guarded(vec![]);
+        let ann = user_named("ann");
+        for input in [json!({}), json!({"id": 5, "toFolderId": "root"}), json!({"id": "x"})] {
+            let answer = ask(&spine, &ann, json!({"tool": "vault.move", "input": input})).await;
+            assert_eq!((&answer["effect"], &answer["obligations"]), (&json!("deny"), &json!([])), "{answer}");
+            let arguments = to_raw_value(&input).unwrap();
+            let call = Call::of(Kind::Tool, "vault.move", Some(&arguments), Lang::En);
+            let Outcome::Refused { code, .. } = spine.call(&Arc::new(ann.clone()), call).await else { panic!("{input}") };
+            assert_eq!(answer["reasons"][0]["code"], json!(code));
+            assert!(!answer["reasons"][0]["message"].as_str().unwrap().is_empty());
+        }
+        let without = ask(&spine, &ann, json!({"tool": "vault.move"})).await;
+        assert_eq!(without["effect"], "needs_approval", "what can be said before the arguments are known");
+    }
+
     async fn a_browser_and_a_flow_are_told_their_own(world: World) {
         let spine = world.guarded(vec![]);
         let client = Caller { runtime: Runtime::Client, ..user_named("ann") };

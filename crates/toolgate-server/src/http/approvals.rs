@@ -72,21 +72,25 @@ impl From<AnswerProblem> for Problem {
         let fault = match problem {
             AnswerProblem::Denied(denial) => return denial.into(),
             AnswerProblem::Fault(fault) => fault,
+            AnswerProblem::Unrecorded(why) => {
+                let message = AnswerProblem::Unrecorded(why).to_string();
+                let remedy = "try again once the ledger can be written; the operator's log says what is wrong with it";
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, "unrecorded", message, remedy);
+            }
         };
         let again = "the caller has to ask again";
-        let (status, code, remedy) = match &fault {
+        let (status, remedy) = match &fault {
             AnswerFault::Unknown { .. } => return unknown(),
             AnswerFault::Store(fault) => return fault.clone().into(),
-            AnswerFault::Answered { .. } => (StatusCode::CONFLICT, "answered", "look at it to see by whom"),
-            AnswerFault::AskedAlone { .. } => (StatusCode::CONFLICT, "asked_alone", "answer the other one"),
-            AnswerFault::Expired { .. } => (StatusCode::GONE, "expired", again),
-            AnswerFault::Ended { .. } => (StatusCode::GONE, "ended", again),
-            AnswerFault::NotOwner { .. } => (StatusCode::FORBIDDEN, "not_owner", "ask its owner"),
-            AnswerFault::FourEyes { .. } => (StatusCode::FORBIDDEN, "four_eyes", "ask someone else who may"),
-            AnswerFault::TooWide { .. } => (StatusCode::BAD_REQUEST, "too_wide", "grant no more than was asked for"),
-            AnswerFault::Over { .. } => (StatusCode::BAD_REQUEST, "over", "grant it for some time"),
+            AnswerFault::Answered { .. } => (StatusCode::CONFLICT, "look at it to see by whom"),
+            AnswerFault::AskedAlone { .. } => (StatusCode::CONFLICT, "answer the other one"),
+            AnswerFault::Expired { .. } | AnswerFault::Ended { .. } => (StatusCode::GONE, again),
+            AnswerFault::NotOwner { .. } => (StatusCode::FORBIDDEN, "ask its owner"),
+            AnswerFault::FourEyes { .. } => (StatusCode::FORBIDDEN, "ask someone else who may"),
+            AnswerFault::TooWide { .. } => (StatusCode::BAD_REQUEST, "grant no more than was asked for"),
+            AnswerFault::Over { .. } => (StatusCode::BAD_REQUEST, "grant it for some time"),
         };
-        Self::new(status, code, fault.to_string(), remedy)
+        Self::new(status, fault.code(), fault.to_string(), remedy)
     }
 }
 

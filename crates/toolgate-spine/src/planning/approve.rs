@@ -8,7 +8,7 @@ use std::sync::Arc;
 use aws_lc_rs::digest::{Context, SHA256};
 use serde_json::json;
 use toolgate_core::{Caller, Denial, pin::Canonical};
-use toolgate_store::{Answer, Binding, Plan, PlanState, Taken};
+use toolgate_store::{Approval, Binding, Plan, PlanState};
 
 use super::{
     PlanProblem,
@@ -17,10 +17,10 @@ use super::{
     plan_now,
 };
 use crate::{
-    Books, House,
+    Approver, Books, House, Say,
     approving::{NoYes, no_in_words},
     asking::{PLAN, Question, owner_of, shown_of_plan},
-    books::{now, scope_of},
+    books::scope_of,
 };
 
 /// What the yes is bound to. `None` where a tool is not here any more.
@@ -44,7 +44,7 @@ pub(super) fn binding(house: &House, caller: &Caller, plan: &Plan, calls: &[Plan
     })
 }
 
-/// The one yes to a plan that was proposed; `None` where no step needs one.
+/// The one yes to a plan that was proposed, which is approved by it; `None` where no step needs one.
 pub(super) async fn yes(
     books: &Books,
     house: &House,
@@ -52,7 +52,7 @@ pub(super) async fn yes(
     (plan, calls): (&Plan, &[PlannedCall]),
     checked: &[Checked],
     wait: Option<std::time::Duration>,
-) -> Result<Option<Taken>, PlanProblem> {
+) -> Result<Option<Approval>, PlanProblem> {
     let needing = checked.iter().enumerate().find_map(|(index, step)| Some((index + 1, step.needs.as_ref()?)));
     let Some((step, needs)) = needing else { return Ok(None) };
     let message = format!("Plan '{}' requires approval: step {step}: {}", plan.id, needs.message);
@@ -65,13 +65,16 @@ pub(super) async fn yes(
     };
     let arguments = json!({ "plan": plan.id, "name": plan.name, "calls": call::shown(calls, redacted) });
     let bound = binding(house, caller, plan, calls).ok_or_else(gone)?;
+    let scope = scope_of(caller);
     let question = Question::Plan {
+        plan,
+        scope: &scope,
         owner: owner_of(caller),
         shown: shown_of_plan(&arguments, &denial.message),
         four_eyes: checked.iter().any(|step| step.tool.facts.four_eyes),
     };
     match books.yes_to(&bound, &question, wait).await {
-        Ok(taken) => Ok(Some(taken)),
+        Ok(yes) => Ok(Some(yes.approval().clone())),
         Err(NoYes::Unavailable(message)) => Err(PlanProblem::Unavailable(message)),
         Err(NoYes::Unaskable(fault)) => Err(PlanProblem::Unavailable(fault.to_string())),
         Err(NoYes::Denied(approval)) => {
@@ -79,7 +82,7 @@ pub(super) async fn yes(
             Err(PlanProblem::Denied(Denial { code: code.to_owned(), message, remedy: None, ..denial }))
         }
         Err(NoYes::Pending(approval)) => {
-            withdraw_if_started(books, caller, plan, &approval.id).await?;
+            withdraw_if_started(books, house, caller, plan, &approval).await?;
             Err(PlanProblem::NeedsApproval { denial, approval: Some(approval) })
         }
     }
@@ -88,15 +91,17 @@ pub(super) async fn yes(
 /// Another may have used the yes in the meantime: then nobody is to be asked for a second one.
 async fn withdraw_if_started(
     books: &Books,
+    house: &House,
     caller: &Arc<Caller>,
     plan: &Plan,
-    question: &str,
+    question: &Approval,
 ) -> Result<(), PlanProblem> {
     if plan_now(books, &plan.id).await?.state == PlanState::Proposed {
         return Ok(());
     }
-    let reason = Some("the plan was started meanwhile".to_owned());
-    let answer = Answer::Deny { by: caller.principal(), reason };
-    let _ = books.store.approvals().answer(&scope_of(caller), question, answer, now()).await;
+    let no = Say::No { reason: Some("the plan was started meanwhile".to_owned()) };
+    let principal = caller.principal();
+    let approver = Approver { by: &principal, who: caller, rules: &house.rules };
+    let _ = books.answer(&scope_of(caller), question, &approver, no).await;
     Err(PlanProblem::Busy(plan.id.clone()))
 }

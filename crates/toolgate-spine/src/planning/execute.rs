@@ -74,14 +74,9 @@ impl Spine {
             PlanState::Proposed => {
                 let house = self.house();
                 let checked = check(&house, caller, calls, how.lang)?;
-                let taken = yes(books, &house, caller, (&plan, calls), &checked, how.wait).await?;
-                let approval = taken.as_ref().map(|taken| taken.approval().id.as_str());
-                let approved = books.store.plans().approve(&scope_of(caller), &plan.id, approval).await;
-                if let (Err(_), Some(taken)) = (&approved, taken) {
-                    // nothing ran, so that nothing is used up
-                    let _ = books.store.approvals().give_back(taken).await;
+                if yes(books, &house, caller, (&plan, calls), &checked, how.wait).await?.is_none() {
+                    books.store.plans().approve(&scope_of(caller), &plan.id, None).await?;
                 }
-                approved?;
                 in_hand.start(books, caller).await
             }
             PlanState::Approved => {

@@ -27,7 +27,8 @@ pub use self::{
     execute::{Execution, OnFailure},
     preview::PlanPreview,
     reason::Reason,
-    show::PlanShown,
+    show::{PlanShown, plan_for_operator},
+    take_back::TakenBack,
 };
 pub(crate) use self::{
     hold::Planning,

@@ -25,7 +25,7 @@ impl Reason {
     }
 
     /// `None` for an answer. `asked` is the name that the caller gave.
-    pub(super) fn of(outcome: &Outcome, asked: &str) -> Option<Self> {
+    pub(crate) fn of(outcome: &Outcome, asked: &str) -> Option<Self> {
         Some(match outcome {
             Outcome::Answered(_) => return None,
             Outcome::Denied { denial, .. } | Outcome::NeedsApproval { denial, .. } => denial.clone().into(),

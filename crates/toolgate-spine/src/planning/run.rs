@@ -16,9 +16,9 @@ use super::{
     reference::filled,
     show::Stopped,
     step::{Ended, StepOf},
-    take_back::take_back,
+    take_back::{TakingBack, take_back},
 };
-use crate::{Books, Call, Spine};
+use crate::{Books, Call, Spine, books::scope_of};
 
 pub(super) struct Run<'a> {
     pub(super) spine: &'a Spine,
@@ -57,7 +57,9 @@ impl Run<'_> {
         }
         let all_done = plan.steps.iter().all(|step| step.state == StepState::Done);
         if !all_done && on_failure == OnFailure::Undo {
-            (plan, came.stopped) = take_back(self, plan).await?;
+            let (spine, books, caller, lang) = (self.spine, self.books, self.caller, self.lang);
+            let by = TakingBack { spine, books, scope: &scope_of(caller), caller, lang };
+            (plan, came.stopped) = take_back(&by, plan).await?;
         }
         let any = |state: StepState| plan.steps.iter().any(|step| step.state == state);
         let end = if all_done {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, pin::Canonical};
-use toolgate_store::{Approval, Plan, PlanState, Scope, Step, StepState};
+use toolgate_store::{Approval, Plan, PlanState, Scope, Step, StepState, Store};
 
 use super::{
     PlanProblem, Reason,
@@ -67,11 +67,26 @@ impl Spine {
         let books = self.plan_books()?;
         let plan = plan_of(books, caller, id).await?;
         let calls = call::kept(&plan)?;
-        let approval = match &plan.approval {
-            Some(id) => books.store.approvals().get(&Scope::Everything, id, now()).await?,
-            None => None,
-        };
+        let approval = yes_of(&books.store, &plan).await?;
         Ok(shown(&self.house(), &plan, &calls).approved(approval.as_ref()))
+    }
+}
+
+/// Anybody's plan as its caller would see it, for whoever runs this Toolgate.
+pub async fn plan_for_operator(
+    house: &House,
+    store: &Store,
+    id: &str,
+) -> Result<Option<(Plan, PlanShown)>, PlanProblem> {
+    let Some(plan) = store.plans().get(&Scope::Everything, id).await? else { return Ok(None) };
+    let shown = shown(house, &plan, &call::kept(&plan)?).approved(yes_of(store, &plan).await?.as_ref());
+    Ok(Some((plan, shown)))
+}
+
+async fn yes_of(store: &Store, plan: &Plan) -> Result<Option<Approval>, PlanProblem> {
+    match &plan.approval {
+        Some(id) => Ok(store.approvals().get(&Scope::Everything, id, now()).await?),
+        None => Ok(None),
     }
 }
 
@@ -141,7 +156,7 @@ fn next(state: PlanState) -> &'static str {
         PlanState::Running => {
             "It is being executed, or its process ended in the middle: look again, or let plan.execute go on where it stopped."
         }
-        PlanState::Done => "Every step is done. undo takes back a step by its receipt.",
+        PlanState::Done => "Every step is done. undo takes back a step by its receipt, or the whole plan.",
         PlanState::Failed => {
             "It stopped at a step that failed. What is done stays done; undo takes back a step by its receipt. Propose a new plan for the rest."
         }

@@ -36,6 +36,10 @@ impl PlanLink {
 }
 
 impl StepOf<'_> {
+    pub(crate) fn plan(&self) -> &str {
+        &self.plan.id
+    }
+
     pub(crate) fn link(&self) -> PlanLink {
         PlanLink { plan: self.plan.id.clone(), receipt: Arc::clone(&self.receipt) }
     }

@@ -1,17 +1,29 @@
 //! Taking back what the steps of a plan did, newest first, by the same undo as any. It stops where one can't be taken back:
 //! what came before it may build on it.
 
-use toolgate_store::{Plan, ReceiptState, Scope, StepState};
+use std::sync::Arc;
 
-use super::{PlanProblem, run::Run, show::Stopped};
-use crate::UndoProblem;
+use toolgate_core::{Caller, Lang};
+use toolgate_store::{Plan, PlanState, ReceiptState, Scope, StepState};
 
-pub(super) async fn take_back(run: &Run<'_>, mut plan: Plan) -> Result<(Plan, Option<Stopped>), PlanProblem> {
+use super::{PlanProblem, show::Stopped};
+use crate::{Books, Spine, UndoProblem, books::scope_of};
+
+/// In whose name, and among whose receipts.
+pub(super) struct TakingBack<'a> {
+    pub(super) spine: &'a Spine,
+    pub(super) books: &'a Books,
+    pub(super) scope: &'a Scope,
+    pub(super) caller: &'a Arc<Caller>,
+    pub(super) lang: Lang,
+}
+
+pub(super) async fn take_back(by: &TakingBack<'_>, mut plan: Plan) -> Result<(Plan, Option<Stopped>), PlanProblem> {
     let done: Vec<_> = plan.steps.iter().rev().filter(|step| step.state == StepState::Done).cloned().collect();
-    let plans = run.books.store.plans();
+    let plans = by.books.store.plans();
     for step in done {
         let problem = match &step.receipt {
-            Some(receipt) => run.spine.undo(run.caller, receipt, run.lang).await.err(),
+            Some(receipt) => by.spine.undo_within(by.scope, by.caller, receipt, by.lang).await.err(),
             // it changed nothing that could be taken back
             None => None,
         };
@@ -22,7 +34,7 @@ pub(super) async fn take_back(run: &Run<'_>, mut plan: Plan) -> Result<(Plan, Op
                 plan = plans.step_undo_unknown(&plan.id, step.index).await?;
                 return Ok((plan, stopped(&problem)));
             }
-            Some(problem) => match state_of(run, step.receipt.as_deref()).await? {
+            Some(problem) => match state_of(by.books, step.receipt.as_deref()).await? {
                 // by a process that did not live to say so
                 Some(ReceiptState::Undone) => plan = plans.step_undone(&plan.id, step.index).await?,
                 Some(ReceiptState::Undoing | ReceiptState::Unknown) => {
@@ -36,8 +48,68 @@ pub(super) async fn take_back(run: &Run<'_>, mut plan: Plan) -> Result<(Plan, Op
     Ok((plan, None))
 }
 
-async fn state_of(run: &Run<'_>, receipt: Option<&str>) -> Result<Option<ReceiptState>, PlanProblem> {
+async fn state_of(books: &Books, receipt: Option<&str>) -> Result<Option<ReceiptState>, PlanProblem> {
     let Some(receipt) = receipt else { return Ok(None) };
-    let found = run.books.store.receipts().get(&Scope::Everything, receipt).await?;
+    let found = books.store.receipts().get(&Scope::Everything, receipt).await?;
     Ok(found.map(|receipt| receipt.state))
+}
+
+/// What came of taking back a plan that is over.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TakenBack {
+    /// Receipts, in that order.
+    pub undone: Vec<String>,
+    /// Where it came to a stop, and why.
+    pub failed: Option<(Option<String>, String)>,
+}
+
+impl Spine {
+    /// Takes back what the steps of a plan of the caller's own did, newest first.
+    pub async fn undo_plan(&self, caller: &Arc<Caller>, id: &str, lang: Lang) -> Result<TakenBack, PlanProblem> {
+        self.undo_plan_within(&scope_of(caller), caller, id, lang).await
+    }
+
+    /// The same for whoever runs this Toolgate: anybody's plan, in the operator's own name.
+    pub async fn undo_plan_as_operator(
+        &self,
+        operator: &Arc<Caller>,
+        id: &str,
+        lang: Lang,
+    ) -> Result<TakenBack, PlanProblem> {
+        self.undo_plan_within(&Scope::Everything, operator, id, lang).await
+    }
+
+    async fn undo_plan_within(
+        &self,
+        scope: &Scope,
+        caller: &Arc<Caller>,
+        id: &str,
+        lang: Lang,
+    ) -> Result<TakenBack, PlanProblem> {
+        let books = self.plan_books()?;
+        let unknown = || PlanProblem::Unknown(id.chars().take(100).collect());
+        let plan = books.store.plans().get(scope, id).await?.ok_or_else(unknown)?;
+        if plan.state == PlanState::Running {
+            return Err(PlanProblem::Busy(plan.id));
+        }
+        let done: Vec<_> = plan.steps.iter().rev().filter(|step| step.state == StepState::Done).cloned().collect();
+        if done.iter().all(|step| step.receipt.is_none()) {
+            return Err(PlanProblem::Unfit(format!("nothing of plan '{}' can be taken back", plan.id)));
+        }
+        let by = TakingBack { spine: self, books, scope, caller, lang };
+        let (plan, stopped) = take_back(&by, plan).await?;
+        let is =
+            |index: u32, state: StepState| plan.steps.iter().any(|step| step.index == index && step.state == state);
+        if matches!(plan.state, PlanState::Done | PlanState::Failed)
+            && !plan.steps.iter().any(|step| matches!(step.state, StepState::Done | StepState::Unknown))
+        {
+            books.store.plans().undone(&plan.id).await?;
+        }
+        let undone = done.iter().filter(|step| is(step.index, StepState::Undone));
+        let failed = stopped.map(|Stopped { step: number, reason }| {
+            let receipt = done.iter().find(|step| step.index + 1 == number).and_then(|step| step.receipt.clone());
+            (receipt, reason)
+        });
+        Ok(TakenBack { undone: undone.filter_map(|step| step.receipt.clone()).collect(), failed })
+    }
 }

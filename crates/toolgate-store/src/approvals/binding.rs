@@ -18,7 +18,7 @@ pub struct Binding {
 
 impl Binding {
     /// The digest of all of it.
-    pub(super) fn exact(&self) -> Vec<u8> {
+    pub(crate) fn exact(&self) -> Vec<u8> {
         self.digest(b"exact", Some(&self.arguments_digest))
     }
 

@@ -7,7 +7,7 @@
 mod ask;
 mod binding;
 mod notices;
-mod question;
+pub(crate) mod question;
 mod reply;
 mod take;
 

@@ -45,7 +45,7 @@ macro_rules! state_now {
     };
 }
 
-pub(super) use {columns, flow_is_over, live};
+pub(crate) use {columns, flow_is_over, live};
 
 pub(super) const GET: &str = concat!(
     "SELECT ",

@@ -58,6 +58,24 @@ pub enum AnswerFault {
     Store(#[from] StoreError),
 }
 
+impl AnswerFault {
+    /// For programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unknown { .. } => "unknown",
+            Self::Answered { .. } => "answered",
+            Self::Expired { .. } => "expired",
+            Self::Ended { .. } => "ended",
+            Self::NotOwner { .. } => "not_owner",
+            Self::FourEyes { .. } => "four_eyes",
+            Self::TooWide { .. } => "too_wide",
+            Self::AskedAlone { .. } => "asked_alone",
+            Self::Over { .. } => "over",
+            Self::Store(_) => "store",
+        }
+    }
+}
+
 /// A principal grants what it owns, not what it asked for. What was asked for as one call is one
 /// use.
 const GRANT: &str = concat!(

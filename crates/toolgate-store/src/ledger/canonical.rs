@@ -85,7 +85,9 @@ impl Draft {
             rest.push_str(",\"input\":");
             raw(&mut rest, input);
         }
-        for (name, value) in [("approval", &entry.approval), ("rule", &entry.rule), ("code", &entry.code)] {
+        for (name, value) in
+            [("approval", &entry.approval), ("plan", &entry.plan), ("rule", &entry.rule), ("code", &entry.code)]
+        {
             if let Some(value) = value {
                 let _ = write!(rest, ",\"{name}\":");
                 string(&mut rest, value);

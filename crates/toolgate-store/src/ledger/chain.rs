@@ -24,20 +24,19 @@ impl Hash {
 
     /// Of 64 lower-case digits, and nothing else.
     pub(crate) fn from_hex(digits: &[u8]) -> Option<Self> {
-        let value = |digit: u8| match digit {
-            b'0'..=b'9' => Some(digit - b'0'),
-            b'a'..=b'f' => Some(digit - b'a' + 10),
-            _ => None,
-        };
         let mut hash = [0; 32];
         let (pairs, odd) = digits.as_chunks::<2>();
         if pairs.len() != hash.len() || !odd.is_empty() {
             return None;
         }
+        // looked at once, at the end: verifying reads two of these for each record
+        let mut seen = 0;
         for (byte, [high, low]) in hash.iter_mut().zip(pairs) {
-            *byte = value(*high)? << 4 | value(*low)?;
+            let (high, low) = (value(*high), value(*low));
+            seen |= high | low;
+            *byte = high << 4 | low;
         }
-        Some(Self(hash))
+        (seen <= 15).then_some(Self(hash))
     }
 
     /// SHA-256 of the hash before a record and of its text, which stand together in `buffer`: one call is cheaper than
@@ -63,6 +62,15 @@ impl fmt::Display for Hash {
 impl fmt::Debug for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a lower-case hexadecimal digit stands for; more than 15 for every other byte.
+fn value(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => 0xff,
     }
 }
 

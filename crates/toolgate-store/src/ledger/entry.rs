@@ -45,6 +45,8 @@ words! {
         Decision = "decision",
         /// A call without an effect, whole in one record.
         Read = "read",
+        /// What somebody said to an approval that was asked for.
+        Answer = "answer",
     }
 }
 
@@ -61,6 +63,8 @@ words! {
         Failed = "failed",
         Answered = "answered",
         Undone = "undone",
+        /// Somebody said yes; an answer's word.
+        Granted = "granted",
         /// Nobody knows: the intent is there and the outcome is not.
         Unknown = "unknown",
     }
@@ -90,6 +94,8 @@ pub struct Entry {
     pub input: Option<Box<RawValue>>,
     /// The state of an approval: by whom, what id, or that none was needed.
     pub approval: Option<Arc<str>>,
+    /// The plan that the call was a step of.
+    pub plan: Option<Arc<str>>,
     /// The rule and the code that decided.
     pub rule: Option<Arc<str>>,
     pub code: Option<Arc<str>>,

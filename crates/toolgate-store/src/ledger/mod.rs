@@ -118,6 +118,7 @@ pub(crate) mod tests {
             actor: RawValue::from_string(r#"{"user":"ann"}"#.into()).unwrap().into(),
             input: None,
             approval: None,
+            plan: None,
             rule: None,
             code: None,
             result: None,

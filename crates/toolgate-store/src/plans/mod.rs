@@ -89,6 +89,14 @@ const STEPS: &str = "INSERT INTO plan_steps (plan, step, state)
     WITH RECURSIVE numbers (n) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < $2)
     SELECT $1, n, 'waiting' FROM numbers RETURNING step";
 
+/// How long a plan that does not run is kept, in milliseconds.
+const KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
+const FORGET_STEPS: &str = "DELETE FROM plan_steps WHERE plan IN (SELECT id FROM plans WHERE created <= $1
+    AND state <> 'running')";
+/// Not one that has steps still: another has begun or ended it at this very moment.
+const FORGET: &str = "DELETE FROM plans WHERE created <= $1 AND state <> 'running'
+    AND NOT EXISTS (SELECT 1 FROM plan_steps WHERE plan = plans.id)";
+
 /// Plans and their steps in one statement, so that they fit together. The calls come with the first
 /// step only.
 macro_rules! plans {
@@ -128,6 +136,7 @@ impl Plans {
         Self { engine }
     }
 
+    /// Keeps a plan, and forgets those that were proposed 30 days before it or earlier and do not run.
     pub async fn propose(&self, new: NewPlan) -> Result<Plan, StoreError> {
         let operation = "propose a plan";
         if !(1..=MOST_STEPS).contains(&new.steps) {
@@ -136,6 +145,8 @@ impl Plans {
         }
         let id = fresh::id("plan_").map_err(|fault| fault.during(operation))?;
         let steps = Statement::new(STEPS, [Value::id(&id), Value::int(i64::from(new.steps))]);
+        let old = || [Value::int(new.created.saturating_sub(KEPT))];
+        let (forget_steps, forget) = (Statement::new(FORGET_STEPS, old()), Statement::new(FORGET, old()));
         let values = [
             Value::id(&id),
             Value::Text(new.name),
@@ -146,7 +157,7 @@ impl Plans {
             Value::digest(&new.digest),
             Value::int(new.created),
         ];
-        let write = Write::new(Statement::new(PROPOSE, values)).then(steps);
+        let write = Write::new(Statement::new(PROPOSE, values)).then(steps).then(forget_steps).then(forget);
         self.engine.write::<Touched>(operation, write).await?;
         let missing = || Fault::Other("the plan was not stored".to_owned()).during(operation);
         self.get(&Scope::Everything, &id).await?.ok_or_else(missing)

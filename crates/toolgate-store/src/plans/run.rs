@@ -2,7 +2,8 @@
 
 use super::{Plan, PlanFault, PlanState, Plans, StepState};
 use crate::{
-    Scope,
+    Approval, Binding, Scope, StoreError,
+    approvals::question::{columns, flow_is_over, live},
     engine::{Touched, Write},
     statement::{Statement, Value},
 };
@@ -28,6 +29,24 @@ const APPROVE: &str = concat!(
     "UPDATE plans SET state = 'approved', approval = $5 WHERE ",
     in_scope!("owner"),
     " AND id = $4 AND state = 'proposed' RETURNING id"
+);
+/// Both rows are held by whoever approves, the approval first: what the next two statements see of them stays so.
+const HOLD_APPROVAL: &str = concat!("UPDATE approvals SET state = state WHERE binding = $1 AND ", live!());
+const APPROVE_WITH: &str = concat!(
+    "UPDATE plans SET state = 'approved', approval = yes.named FROM (SELECT id AS named FROM approvals WHERE binding = $5 AND ",
+    live!(),
+    " AND state = 'granted' AND uses_left > 0 AND expires > $6 AND NOT ",
+    flow_is_over!("$6"),
+    ") AS yes WHERE ",
+    in_scope!("owner"),
+    " AND id = $4 AND state = 'proposed' RETURNING id"
+);
+/// Of this plan's own yes, which has one use: what was taken before is not taken again.
+const TAKE: &str = concat!(
+    "UPDATE approvals SET uses_left = uses_left - 1, state = CASE WHEN uses_left > 1 THEN state ELSE 'spent' END
+    WHERE binding = $1 AND state = 'granted' AND uses_left > 0
+    AND id = (SELECT approval FROM plans WHERE id = $2 AND state = 'approved') RETURNING ",
+    columns!("state")
 );
 const START: &str = concat!(
     "UPDATE plans SET state = 'running', executor = $5 WHERE ",
@@ -62,6 +81,23 @@ impl Plans {
     pub async fn approve(&self, scope: &Scope, id: &str, approval: Option<&str>) -> Result<Plan, PlanFault> {
         let values = scope.values().into_iter().chain([Value::id(id), Value::maybe_id(approval)]);
         self.advance(scope, id, PlanState::Approved, Write::new(Statement::new(APPROVE, values))).await
+    }
+
+    /// From proposed to approved by the yes to exactly this plan, which is used up by it: both or neither. `None` if there
+    /// is no such yes, or the plan is not proposed any more.
+    pub async fn approve_with(
+        &self,
+        scope: &Scope,
+        id: &str,
+        binding: &Binding,
+        now: i64,
+    ) -> Result<Option<Approval>, StoreError> {
+        let exact = || Value::Bytes(binding.exact());
+        let approve = scope.values().into_iter().chain([Value::id(id), exact(), Value::int(now)]);
+        let write = Write::new(Statement::new(HOLD_APPROVAL, [exact()]))
+            .then(Statement::new(APPROVE_WITH, approve))
+            .then(Statement::new(TAKE, [exact(), Value::id(id)]));
+        Ok(self.engine.write("approve a plan", write).await?.into_iter().next())
     }
 
     /// From approved to running, by the process that will run it: a name that no other process has,

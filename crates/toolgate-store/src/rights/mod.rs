@@ -18,7 +18,7 @@ pub(crate) use memory::Memory;
 
 use crate::{
     Change, Changes, StoreError,
-    engine::{Engine, Write},
+    engine::{Engine, Touched, Write},
     error::Fault,
     fresh,
     statement::{FromRow, Row, Statement, Value},
@@ -186,16 +186,6 @@ impl Rights {
         }
     }
 
-    /// Makes a change, and answers when nobody uses what was before it. The record is what the last statement returned.
-    pub(crate) async fn change<T: FromRow>(
-        &self,
-        operation: &'static str,
-        about: impl IntoIterator<Item = Subject>,
-        statements: Vec<Statement>,
-    ) -> Result<Vec<T>, StoreError> {
-        self.change_if(operation, None, about.into_iter().collect(), statements).await
-    }
-
     /// The number of the last change there is.
     pub(crate) async fn newest(&self) -> Result<i64, StoreError> {
         let operation = "see what changed last";
@@ -203,30 +193,33 @@ impl Rights {
         newest.map(|number| number.0).ok_or_else(|| gone(operation))
     }
 
-    /// The same, if no other change came after `since`; else a [`StoreError::Duplicate`].
-    pub(crate) async fn change_if<T: FromRow>(
+    /// Makes a change if no other came after `since`, and answers when nobody uses what was before it. False: another came,
+    /// and nothing was done.
+    pub(crate) async fn change(
         &self,
         operation: &'static str,
-        since: Option<i64>,
+        since: i64,
         mut about: Vec<Subject>,
         statements: Vec<Statement>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<bool, StoreError> {
         about.sort();
         about.dedup();
         if about.len() > MOST_SUBJECTS {
             about = vec![Subject::Everybody];
         }
-        let mut write = Write::new(Statement::new(BUMP, []));
-        if let Some(since) = since {
-            write = write.then(Statement::new(ONLY_AFTER, [Value::int(since.saturating_add(1))]));
-        }
+        let mut write = Write::new(Statement::new(BUMP, []))
+            .then(Statement::new(ONLY_AFTER, [Value::int(since.saturating_add(1))]))
+            .then(Statement::new(TRIM, []));
         for subject in &about {
             write = write.then(Statement::new(LOG, [Value::Id(subject.to_text())]));
         }
-        write = statements.into_iter().fold(write.then(Statement::new(TRIM, [])), Write::then);
-        let changed = self.engine.write(operation, write.announcing(Change::Rights)).await?;
-        self.engine.confirm_rights(operation).await?;
-        Ok(changed)
+        write = statements.into_iter().fold(write, Write::then);
+        match self.engine.write::<Touched>(operation, write.announcing(Change::Rights)).await {
+            Ok(_) => self.engine.confirm_rights(operation).await.map(|()| true),
+            // of the count, or of a row that somebody made meanwhile
+            Err(StoreError::Duplicate { .. }) => Ok(false),
+            Err(fault) => Err(fault),
+        }
     }
 }
 

@@ -23,6 +23,8 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{broadcast, oneshot};
 
+use self::run::Steps;
+
 use crate::{
     Change, StoreError,
     engine::{Outcome, Write},
@@ -43,6 +45,7 @@ pub(crate) struct Sqlite {
     writer: SyncSender<Message<writer::Job>>,
     readers: SyncSender<Message<reader::Job>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    steps: Arc<Steps>,
 }
 
 enum Message<Job> {
@@ -67,19 +70,20 @@ impl Sqlite {
 
         let rights = mark::Mark::open(path)
             .map_err(|error| Fault::Other(format!("the file that marks changes: {error}")).during(file::OPEN))?;
+        let steps = Arc::new(Steps::default());
         let mut threads = Vec::new();
         let (writer, queue) = mpsc::sync_channel(QUEUE);
-        let work = writer::Writer::new(connection, queue, announcer);
+        let work = writer::Writer::new(connection, queue, announcer, steps.clone());
         threads.push(spawn("store-writer", move || work.run())?);
 
         let (readers, queue) = mpsc::sync_channel(QUEUE);
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..READERS {
             let connection = read_only(file::connect(path)?)?;
-            let queue = queue.clone();
-            threads.push(spawn("store-reader", move || reader::run(&connection, &queue))?);
+            let (queue, steps) = (queue.clone(), steps.clone());
+            threads.push(spawn("store-reader", move || reader::run(&connection, &queue, &steps))?);
         }
-        Ok(Self { path: path.to_owned(), rights, writer, readers, threads: Mutex::new(threads) })
+        Ok(Self { path: path.to_owned(), rights, writer, readers, threads: Mutex::new(threads), steps })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -93,6 +97,10 @@ impl Sqlite {
 
     pub(crate) fn mark_rights(&self) -> Result<(), Fault> {
         self.rights.grow().map_err(|error| Fault::Unavailable(format!("the file that marks changes: {error}")))
+    }
+
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.so_far()
     }
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, Fault> {

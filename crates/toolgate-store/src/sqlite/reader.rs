@@ -5,7 +5,10 @@ use std::sync::{Mutex, PoisonError, mpsc::Receiver};
 
 use rusqlite::Connection;
 
-use super::{Answer, Message, run::run as run_statement};
+use super::{
+    Answer, Message,
+    run::{Steps, run as run_statement},
+};
 use crate::statement::{Row, Statement};
 
 pub(super) struct Job {
@@ -13,7 +16,7 @@ pub(super) struct Job {
     pub(super) answer: Answer<Vec<Row>>,
 }
 
-pub(super) fn run(connection: &Connection, queue: &Mutex<Receiver<Message<Job>>>) {
+pub(super) fn run(connection: &Connection, queue: &Mutex<Receiver<Message<Job>>>, steps: &Steps) {
     loop {
         // The lock is held while waiting and let go before the work: one reader waits, the others
         // work or stand in line.
@@ -22,7 +25,7 @@ pub(super) fn run(connection: &Connection, queue: &Mutex<Receiver<Message<Job>>>
             return;
         };
         if !job.answer.is_closed() {
-            let _ = job.answer.send(run_statement(connection, &job.statement));
+            let _ = job.answer.send(run_statement(connection, &job.statement, steps));
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Runs one statement on one SQLite connection.
 
-use std::ffi::CStr;
+use std::{
+    ffi::CStr,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use rusqlite::{
-    Connection, Error, ErrorCode, ToSql,
+    Connection, Error, ErrorCode, StatementStatus, ToSql,
     ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
     types::{ToSqlOutput, ValueRef},
 };
@@ -21,11 +24,21 @@ const PARAMETERS: [&CStr; 32] = [
     c"$30", c"$31", c"$32",
 ];
 
-pub(super) fn run(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, Fault> {
-    collect(connection, statement).map_err(|error| fault(&error))
+/// How many steps SQLite's machine has taken.
+#[derive(Default)]
+pub(super) struct Steps(AtomicU64);
+
+impl Steps {
+    pub(super) fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
-fn collect(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, Error> {
+pub(super) fn run(connection: &Connection, statement: &Statement, steps: &Steps) -> Result<Vec<Row>, Fault> {
+    collect(connection, statement, steps).map_err(|error| fault(&error))
+}
+
+fn collect(connection: &Connection, statement: &Statement, steps: &Steps) -> Result<Vec<Row>, Error> {
     let mut prepared = connection.prepare_cached(statement.sql)?;
     let expected = prepared.parameter_count();
     if expected != statement.values.len() || expected > PARAMETERS.len() {
@@ -41,6 +54,9 @@ fn collect(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, E
         let cells = (0..columns).map(|column| cell(row.get_ref(column)?)).collect::<Result<_, Error>>()?;
         collected.push(Row::new(cells));
     }
+    drop(rows);
+    let taken = prepared.reset_status(StatementStatus::VmStep);
+    steps.0.fetch_add(u64::try_from(taken).unwrap_or_default(), Ordering::Relaxed);
     Ok(collected)
 }
 

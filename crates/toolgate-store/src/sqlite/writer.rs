@@ -3,7 +3,10 @@
 //! neighbours' with it.
 
 use std::{
-    sync::mpsc::{Receiver, RecvTimeoutError},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
     time::{Duration, Instant},
 };
 
@@ -12,7 +15,7 @@ use tokio::sync::broadcast;
 
 use super::{
     Answer, Message, PATIENCE,
-    run::{fault, run},
+    run::{Steps, fault, run},
 };
 use crate::{
     Change,
@@ -41,6 +44,7 @@ pub(super) struct Writer {
     connection: Connection,
     queue: Receiver<Message<Job>>,
     announcer: broadcast::Sender<Change>,
+    steps: Arc<Steps>,
     /// SQLite's count of commits by others, as last seen.
     others: Option<i64>,
     looked: Instant,
@@ -51,9 +55,10 @@ impl Writer {
         connection: Connection,
         queue: Receiver<Message<Job>>,
         announcer: broadcast::Sender<Change>,
+        steps: Arc<Steps>,
     ) -> Self {
         let others = commits_by_others(&connection);
-        Self { connection, queue, announcer, others, looked: Instant::now() }
+        Self { connection, queue, announcer, steps, others, looked: Instant::now() }
     }
 
     pub(super) fn run(mut self) {
@@ -98,7 +103,7 @@ impl Writer {
             return;
         };
 
-        match transact(&mut self.connection, &group, deadline.duration_since(now)) {
+        match transact(&mut self.connection, &group, &self.steps, deadline.duration_since(now)) {
             Ok(outcomes) => {
                 for (job, outcome) in group.into_iter().zip(outcomes) {
                     // Announced before it is answered: who has the answer finds the change waiting.
@@ -137,6 +142,7 @@ impl Writer {
 fn transact(
     connection: &mut Connection,
     group: &[Job],
+    steps: &Steps,
     patience: Duration,
 ) -> Result<Vec<Result<Outcome, Fault>>, Fault> {
     let failed = |error: rusqlite::Error| fault(&error);
@@ -144,7 +150,7 @@ fn transact(
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let mut outcomes = Vec::with_capacity(group.len());
     for job in group {
-        let outcome = apply(&mut transaction, &job.write);
+        let outcome = apply(&mut transaction, &job.write, steps);
         // A full disk and the like make SQLite give up the whole transaction, not only the
         // savepoint.
         if transaction.is_autocommit() {
@@ -156,10 +162,11 @@ fn transact(
     Ok(outcomes)
 }
 
-fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Result<Outcome, Fault> {
+fn apply(transaction: &mut Transaction<'_>, write: &Write, steps: &Steps) -> Result<Outcome, Fault> {
     // Dropped without a commit, it rolls back.
     let savepoint = transaction.savepoint().map_err(|error| fault(&error))?;
-    let outcome = write.statements.iter().map(|statement| run(&savepoint, statement)).collect::<Result<_, _>>()?;
+    let outcome =
+        write.statements.iter().map(|statement| run(&savepoint, statement, steps)).collect::<Result<_, _>>()?;
     savepoint.commit().map_err(|error| fault(&error))?;
     Ok(outcome)
 }

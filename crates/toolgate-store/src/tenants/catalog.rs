@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Rights, StoreError,
+    StoreError,
     engine::Engine,
     error::Fault,
-    rights::Subject,
     statement::{FromRow, Row, Statement, Value},
 };
 
@@ -37,7 +36,6 @@ pub struct CatalogRow {
 
 pub struct CatalogRows {
     engine: Arc<Engine>,
-    rights: Rights,
 }
 
 macro_rules! columns {
@@ -51,27 +49,15 @@ const SET: &str = concat!(
     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (tool) DO UPDATE SET display_name = excluded.display_name, tool_group = excluded.tool_group,
         enabled_by_default = excluded.enabled_by_default, min_plan = excluded.min_plan, disabled = excluded.disabled,
-        changed_by = excluded.changed_by, reason = excluded.reason, changed_at = excluded.changed_at
-    RETURNING ",
-    columns!()
+        changed_by = excluded.changed_by, reason = excluded.reason, changed_at = excluded.changed_at"
 );
-const REMOVE: &str = concat!("DELETE FROM catalog WHERE tool = $1 RETURNING ", columns!());
+const REMOVE: &str = "DELETE FROM catalog WHERE tool = $1";
 const GET: &str = concat!("SELECT ", columns!(), " FROM catalog WHERE tool = $1");
 const LIST: &str = concat!("SELECT ", columns!(), " FROM catalog ORDER BY tool");
 
 impl CatalogRows {
-    pub(crate) fn new(engine: Arc<Engine>, rights: Rights) -> Self {
-        Self { engine, rights }
-    }
-
-    /// All of these, or none; a row that says nothing is taken away. Answered when every process follows.
-    pub async fn set(&self, rows: Vec<CatalogRow>) -> Result<(), StoreError> {
-        let statement = |row: CatalogRow| match row.says == CatalogChange::default() {
-            true => remove(&row.tool),
-            false => set(row),
-        };
-        let statements = rows.into_iter().map(statement).collect();
-        self.rights.change::<CatalogRow>("change the catalogue", [Subject::Catalog], statements).await.map(drop)
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        Self { engine }
     }
 
     pub async fn get(&self, tool: &str) -> Result<Option<CatalogRow>, StoreError> {

@@ -6,10 +6,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::{Deserialize, Serialize};
 use toolgate_core::caller::Role;
 
-use super::{CatalogRow, Member, MemberFault, Override, Tenant, User, catalog, members, overrides, users};
+use super::{CatalogRow, Member, Override, Tenant, User, catalog, members, overrides, users};
 use crate::{
     Rights, StoreError,
-    engine::{Engine, Touched},
+    engine::Engine,
     error::Fault,
     ids,
     rights::Subject,
@@ -42,6 +42,15 @@ impl Edit {
     fn any(&self) -> Option<&Row> {
         self.after.as_ref().or(self.before.as_ref())
     }
+}
+
+/// Why everything is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditFault {
+    #[error("'{user}' is the last owner of tenant '{tenant}'; make somebody else an owner first")]
+    LastOwner { tenant: String, user: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// A moment: what was read since is changed only if all of it still is as it was then.
@@ -88,7 +97,7 @@ impl Edits {
 
     /// All of them or none; answered when every process follows. False: something was changed since that moment, and nothing
     /// is done. A tenant that has an owner keeps one.
-    pub async fn commit(&self, since: Moment, edits: &[Edit]) -> Result<bool, MemberFault> {
+    pub async fn commit(&self, since: Moment, edits: &[Edit]) -> Result<bool, EditFault> {
         let operation = "change tenants, users or the catalogue";
         for edit in edits.iter().filter(|edit| edit.before.is_none()) {
             if let Some(Row::Tenant(tenant)) = &edit.after {
@@ -101,11 +110,11 @@ impl Edits {
         statements.sort_by_key(|(turn, _)| *turn);
         let statements = statements.into_iter().map(|(_, statement)| statement).collect();
         let about: Vec<Subject> = edits.iter().filter_map(subject).collect();
-        Ok(self.rights.change_since(operation, since.0, about, statements).await?)
+        Ok(self.rights.change(operation, since.0, about, statements).await?)
     }
 
     /// Whether they could be made as things are: a tenant that has an owner keeps one.
-    pub async fn check(&self, edits: &[Edit]) -> Result<(), MemberFault> {
+    pub async fn check(&self, edits: &[Edit]) -> Result<(), EditFault> {
         let gone: BTreeSet<&str> = edits.iter().filter(|edit| edit.after.is_none()).filter_map(tenant_of).collect();
         for (tenant, user) in edits.iter().filter_map(|edit| steps_down(edit, true)) {
             if gone.contains(tenant) {
@@ -117,7 +126,7 @@ impl Edits {
             let stays = owners.iter().any(|owner| !leaves(&owner.0));
             let comes = edits.iter().any(|edit| steps_down(edit, false).is_some_and(|(of, _)| of == tenant));
             if !stays && !comes {
-                return Err(MemberFault::LastOwner { tenant: tenant.to_owned(), user: user.to_owned() });
+                return Err(EditFault::LastOwner { tenant: tenant.to_owned(), user: user.to_owned() });
             }
         }
         Ok(())
@@ -177,22 +186,5 @@ struct Name(String);
 impl FromRow for Name {
     fn from_row(row: &mut Cells) -> Result<Self, Fault> {
         Ok(Self(row.text()?))
-    }
-}
-
-impl Rights {
-    async fn change_since(
-        &self,
-        operation: &'static str,
-        since: i64,
-        about: Vec<Subject>,
-        statements: Vec<Statement>,
-    ) -> Result<bool, StoreError> {
-        match self.change_if::<Touched>(operation, Some(since), about, statements).await {
-            Ok(_) => Ok(true),
-            // somebody else's change came first, or made the very row
-            Err(StoreError::Duplicate { .. }) => Ok(false),
-            Err(fault) => Err(fault),
-        }
     }
 }

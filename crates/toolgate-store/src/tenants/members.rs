@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use toolgate_core::caller::Role;
 
-use super::{Edit, Tenants, User, edits, role};
+use super::{Tenants, role};
 use crate::{
     Mark, Page, Paging, StoreError,
     error::Fault,
@@ -28,17 +28,6 @@ pub struct Membership {
     pub since: i64,
 }
 
-/// Why a tenant's members or overrides are as they were.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MemberFault {
-    #[error("there is no tenant '{tenant}'; add it first")]
-    UnknownTenant { tenant: String },
-    #[error("'{user}' is the last owner of tenant '{tenant}'; make somebody else an owner first")]
-    LastOwner { tenant: String, user: String },
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 const SET: &str = "INSERT INTO members (tenant, member, role, since) VALUES ($1, $2, $3, $4)
     ON CONFLICT (tenant, member) DO UPDATE SET role = excluded.role, since = excluded.since";
 const REMOVE: &str = "DELETE FROM members WHERE tenant = $1 AND member = $2";
@@ -51,39 +40,6 @@ const OF_USER: &str = "SELECT tenant, role, since FROM members WHERE member = $1
 const MOST: i64 = 1_000;
 
 impl Tenants {
-    /// Makes somebody a member, or gives a member another role. Who is not known yet is known from then on. The last owner
-    /// stays one.
-    pub async fn set_member(&self, tenant: &str, user: &str, role: Role, now: i64) -> Result<Member, MemberFault> {
-        let edits = self.edits();
-        loop {
-            let moment = edits.moment().await?;
-            self.must_exist(tenant).await?;
-            let before = self.member(tenant, user).await?;
-            let since = before.as_ref().map_or(now, |member| member.since);
-            let member = Member { user: user.to_owned(), role, since };
-            let mut wanted = vec![edit(tenant, before, Some(member.clone()))];
-            let new = edits::Row::User(User { id: user.to_owned(), name: None, email: None, created_at: now });
-            if edits.current(&new).await?.is_none() {
-                wanted.push(Edit { before: None, after: Some(new) });
-            }
-            if edits.commit(moment, &wanted).await? {
-                return Ok(member);
-            }
-        }
-    }
-
-    /// `None` if there was no such member. The last owner stays.
-    pub async fn remove_member(&self, tenant: &str, user: &str) -> Result<Option<Member>, MemberFault> {
-        let edits = self.edits();
-        loop {
-            let moment = edits.moment().await?;
-            let Some(before) = self.member(tenant, user).await? else { return Ok(None) };
-            if edits.commit(moment, &[edit(tenant, Some(before.clone()), None)]).await? {
-                return Ok(Some(before));
-            }
-        }
-    }
-
     pub async fn member(&self, tenant: &str, user: &str) -> Result<Option<Member>, StoreError> {
         self.engine.find("look up a member", get(tenant, user)).await
     }
@@ -105,11 +61,6 @@ impl Tenants {
         let values = [Value::id(user), Value::int(1)];
         self.engine.find("look up a user's tenant", Statement::new(OF_USER, values)).await
     }
-}
-
-fn edit(tenant: &str, before: Option<Member>, after: Option<Member>) -> Edit {
-    let row = |member| edits::Row::Member { tenant: tenant.to_owned(), member };
-    Edit { before: before.map(row), after: after.map(row) }
 }
 
 pub(super) fn get(tenant: &str, user: &str) -> Statement {

@@ -1,6 +1,7 @@
 //! Tenants with their members and switches, the users they have, and what the operator says of tools.
 //!
-//! INVARIANT: every change here goes through [`crate::Rights`], so that nobody serves what was before it.
+//! INVARIANT: everything here is changed by [`Edits`], which goes through [`crate::Rights`], so that nobody serves what was
+//! before a change.
 
 mod catalog;
 mod edits;
@@ -14,18 +15,16 @@ use serde::{Deserialize, Serialize};
 use toolgate_core::caller::{Overrides, Role};
 
 pub use catalog::{CatalogChange, CatalogRow, CatalogRows};
-pub use edits::{Edit, Edits, Moment, Row};
-pub use members::{Member, MemberFault, Membership};
-pub use overrides::{Override, Switch};
-pub use users::{User, UserChange, Users};
+pub use edits::{Edit, EditFault, Edits, Moment, Row};
+pub use members::{Member, Membership};
+pub use overrides::Override;
+pub use users::{User, Users};
 
 use crate::{
-    Mark, Page, Paging, Rights, StoreError,
+    Mark, Page, Paging, StoreError,
     engine::Engine,
     error::Fault,
-    ids,
     page::Listed,
-    rights::Subject,
     statement::{FromRow, Row as Cells, Statement, Value},
 };
 
@@ -38,13 +37,6 @@ pub struct Tenant {
     pub created_at: i64,
 }
 
-/// What is to be different; what is absent stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TenantChange {
-    pub name: Option<String>,
-    pub plan: Option<String>,
-}
-
 /// A tenant as one of its members meets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TenantFacts {
@@ -54,7 +46,6 @@ pub struct TenantFacts {
 
 pub struct Tenants {
     engine: Arc<Engine>,
-    rights: Rights,
 }
 
 macro_rules! columns {
@@ -62,34 +53,16 @@ macro_rules! columns {
         "id, name, plan, created_at"
     };
 }
-const ADD: &str =
-    concat!("INSERT INTO tenants (id, name, plan, created_at) VALUES ($1, $2, $3, $4) RETURNING ", columns!());
 const GET: &str = concat!("SELECT ", columns!(), " FROM tenants WHERE id = $1");
 const LIST: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM tenants WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3"
 );
-const CHANGE: &str = concat!(
-    "UPDATE tenants SET name = coalesce($2, name), plan = coalesce($3, plan) WHERE id = $1 RETURNING ",
-    columns!()
-);
-const REMOVE: &str = concat!("DELETE FROM tenants WHERE id = $1 RETURNING ", columns!());
 
 impl Tenants {
-    pub(crate) fn new(engine: Arc<Engine>, rights: Rights) -> Self {
-        Self { engine, rights }
-    }
-
-    /// A tenant that exists already is a [`StoreError::Duplicate`].
-    pub async fn add(&self, tenant: Tenant) -> Result<Tenant, StoreError> {
-        let operation = "add a tenant";
-        ids::check(operation, &tenant.id)?;
-        let about = Subject::Tenant(tenant.id.clone());
-        let values =
-            [Value::Id(tenant.id), Value::Id(tenant.name), Value::Id(tenant.plan), Value::int(tenant.created_at)];
-        let added = self.rights.change(operation, [about], vec![Statement::new(ADD, values)]).await?;
-        added.into_iter().next().ok_or_else(|| Fault::Other("the tenant was not stored".to_owned()).during(operation))
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        Self { engine }
     }
 
     pub async fn get(&self, id: &str) -> Result<Option<Tenant>, StoreError> {
@@ -101,43 +74,12 @@ impl Tenants {
         Ok(paging.page(self.engine.read("list the tenants", Statement::new(LIST, paging.values())).await?))
     }
 
-    /// `None` if there is no such tenant.
-    pub async fn change(&self, id: &str, change: TenantChange) -> Result<Option<Tenant>, StoreError> {
-        let values = [
-            Value::id(id),
-            change.name.map_or(Value::Text(None), Value::Id),
-            change.plan.map_or(Value::Text(None), Value::Id),
-        ];
-        let about = Subject::Tenant(id.to_owned());
-        let changed = self.rights.change("change a tenant", [about], vec![Statement::new(CHANGE, values)]).await?;
-        Ok(changed.into_iter().next())
-    }
-
-    /// With its members and its overrides. `None` if there is no such tenant.
-    pub async fn remove(&self, id: &str) -> Result<Option<Tenant>, StoreError> {
-        let remove = Statement::new(REMOVE, [Value::id(id)]);
-        // whoever was a member has another first tenant now
-        let removed = self.rights.change("remove a tenant", [Subject::Everybody], vec![remove]).await?;
-        Ok(removed.into_iter().next())
-    }
-
     /// What its plan and its overrides are; `None` if there is no such tenant.
     pub async fn facts(&self, id: &str) -> Result<Option<TenantFacts>, StoreError> {
         let Some(tenant) = self.get(id).await? else { return Ok(None) };
         let switches = self.overrides(id).await?.into_iter().map(|switched| (switched.tool, switched.enabled));
         let overrides = Arc::new(switches.collect());
         Ok(Some(TenantFacts { plan: tenant.plan, overrides }))
-    }
-
-    fn edits(&self) -> Edits {
-        Edits::new(self.engine.clone(), self.rights.clone())
-    }
-
-    async fn must_exist(&self, tenant: &str) -> Result<(), MemberFault> {
-        match self.get(tenant).await? {
-            Some(_) => Ok(()),
-            None => Err(MemberFault::UnknownTenant { tenant: tenant.chars().take(100).collect() }),
-        }
     }
 }
 

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MemberFault, Tenants};
+use super::Tenants;
 use crate::{
     StoreError,
     error::Fault,
-    rights::Subject,
     statement::{FromRow, Row, Statement, Value},
 };
 
@@ -22,50 +21,22 @@ pub struct Override {
     pub changed_at: i64,
 }
 
-/// One of many switches to set. Without `enabled` the override is taken away.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
-    pub tenant: String,
-    pub tool: String,
-    pub enabled: Option<bool>,
-    pub reason: Option<String>,
-}
-
 macro_rules! columns {
     () => {
         "tenant, tool, enabled, changed_by, reason, changed_at"
     };
 }
-const SET: &str = concat!(
-    "INSERT INTO overrides (tenant, tool, enabled, changed_by, reason, changed_at) VALUES ($1, $2, $3, $4, $5, $6)
+const SET: &str = "INSERT INTO overrides (tenant, tool, enabled, changed_by, reason, changed_at)
+    VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (tenant, tool) DO UPDATE SET enabled = excluded.enabled, changed_by = excluded.changed_by,
-        reason = excluded.reason, changed_at = excluded.changed_at
-    RETURNING ",
-    columns!()
-);
-const REMOVE: &str = concat!("DELETE FROM overrides WHERE tenant = $1 AND tool = $2 RETURNING ", columns!());
+        reason = excluded.reason, changed_at = excluded.changed_at";
+const REMOVE: &str = "DELETE FROM overrides WHERE tenant = $1 AND tool = $2";
 const GET: &str = concat!("SELECT ", columns!(), " FROM overrides WHERE tenant = $1 AND tool = $2");
 const OF_TENANT: &str = concat!("SELECT ", columns!(), " FROM overrides WHERE tenant = $1 ORDER BY tool");
 const AFTER: &str =
     concat!("SELECT ", columns!(), " FROM overrides WHERE (tenant, tool) > ($1, $2) ORDER BY tenant, tool LIMIT $3");
 
 impl Tenants {
-    pub async fn set_override(&self, switched: Override) -> Result<Override, MemberFault> {
-        let operation = "set an override";
-        self.must_exist(&switched.tenant).await?;
-        let about = Subject::Tenant(switched.tenant.clone());
-        let set = self.rights.change(operation, [about], vec![set(switched)]).await?;
-        let missing = || Fault::Other("the override was not stored".to_owned()).during(operation);
-        Ok(set.into_iter().next().ok_or_else(missing)?)
-    }
-
-    /// The override there was; `None` if there was none.
-    pub async fn remove_override(&self, tenant: &str, tool: &str) -> Result<Option<Override>, StoreError> {
-        let about = Subject::Tenant(tenant.to_owned());
-        let removed = self.rights.change("remove an override", [about], vec![remove(tenant, tool)]).await?;
-        Ok(removed.into_iter().next())
-    }
-
     pub async fn get_override(&self, tenant: &str, tool: &str) -> Result<Option<Override>, StoreError> {
         self.engine.find("look up an override", get(tenant, tool)).await
     }
@@ -79,27 +50,6 @@ impl Tenants {
     pub async fn overrides_after(&self, (tenant, tool): (&str, &str), limit: u32) -> Result<Vec<Override>, StoreError> {
         let values = [Value::text(tenant), Value::text(tool), Value::int(i64::from(limit))];
         self.engine.read("list all overrides", Statement::new(AFTER, values)).await
-    }
-
-    /// All of these or none. A tenant that does not exist fails them all.
-    pub async fn set_overrides(&self, switches: Vec<Switch>, by: &str, now: i64) -> Result<(), MemberFault> {
-        let mut tenants: Vec<&str> = switches.iter().map(|switch| switch.tenant.as_str()).collect();
-        tenants.sort_unstable();
-        tenants.dedup();
-        for tenant in &tenants {
-            self.must_exist(tenant).await?;
-        }
-        let about: Vec<Subject> = tenants.into_iter().map(|tenant| Subject::Tenant(tenant.to_owned())).collect();
-        let changed_by = by.to_owned();
-        let statement = |Switch { tenant, tool, enabled, reason }| match enabled {
-            None => remove(&tenant, &tool),
-            Some(enabled) => {
-                set(Override { tenant, tool, enabled, changed_by: changed_by.clone(), reason, changed_at: now })
-            }
-        };
-        let statements = switches.into_iter().map(statement).collect();
-        self.rights.change::<Override>("set overrides", about, statements).await?;
-        Ok(())
     }
 }
 

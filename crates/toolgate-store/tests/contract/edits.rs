@@ -3,12 +3,12 @@
 use toolgate_core::caller::Role;
 use toolgate_store::{
     Store,
-    tenants::{CatalogChange, CatalogRow, Edit, Member, MemberFault, Row, User},
+    tenants::{CatalogChange, CatalogRow, Edit, EditFault, Member, Row, User},
 };
 
 use crate::{
     bed::Bed,
-    tenants::{switched, tenant},
+    tenants::{joins, put, switched, tenant},
 };
 
 fn made(row: Row) -> Edit {
@@ -62,7 +62,7 @@ on_both! {
         let store = bed.open().await;
         let (edits, whole) = (store.edits(), whole());
         let moment = edits.moment().await.unwrap();
-        store.tenants().add(tenant("beta", 1)).await.unwrap();
+        put(&store, [Row::Tenant(tenant("beta", 1))]).await.unwrap();
         assert!(!edits.commit(moment, &whole).await.unwrap());
         assert_eq!(there(&store, &whole).await, [false; 5]);
     }
@@ -80,9 +80,9 @@ on_both! {
         let store = bed.open().await;
         let (edits, tenants) = (store.edits(), store.tenants());
         edits.commit(edits.moment().await.unwrap(), &whole()).await.unwrap();
-        tenants.set_member("acme", "bob", Role::Member, 4).await.unwrap();
+        put(&store, joins("acme", "bob", Role::Member, 4)).await.unwrap();
         let demoted = Edit { before: Some(member("ada", Role::Owner)), after: Some(member("ada", Role::Admin)) };
-        let last = MemberFault::LastOwner { tenant: "acme".into(), user: "ada".into() };
+        let last = EditFault::LastOwner { tenant: "acme".into(), user: "ada".into() };
         let refused = edits.commit(edits.moment().await.unwrap(), std::slice::from_ref(&demoted)).await;
         assert_eq!(refused.unwrap_err(), last);
         let before = Row::Member { tenant: "acme".into(), member: tenants.member("acme", "bob").await.unwrap().unwrap() };
@@ -93,7 +93,7 @@ on_both! {
 
     async fn of_many_who_change_one_thing_at_once_each_sees_what_was_before(bed: Bed) {
         let store = bed.open().await;
-        store.tenants().add(tenant("acme", 1)).await.unwrap();
+        put(&store, [Row::Tenant(tenant("acme", 1))]).await.unwrap();
         let changing = (0..12).map(|number| {
             let store = store.clone();
             tokio::spawn(async move {

@@ -9,12 +9,12 @@ use tokio::sync::watch;
 use toolgate_core::caller::Role;
 use toolgate_store::{
     Follow, Store,
-    tenants::{CatalogChange, CatalogRow},
+    tenants::{CatalogChange, CatalogRow, Row},
 };
 
 use crate::{
     bed::Bed,
-    tenants::{switched, tenant},
+    tenants::{joins, put, switched, tenant},
 };
 
 #[derive(Default)]
@@ -86,13 +86,13 @@ on_both! {
                 let before = [one.revisions(), other.revisions()];
                 let by = if n % 2 == 0 { &outside } else { &one.store };
                 if by.tenants().get("acme").await.unwrap().is_none() {
-                    by.tenants().add(tenant("acme", 1)).await.unwrap();
-                    by.tenants().add(tenant("beta", 1)).await.unwrap();
+                    put(by, [Row::Tenant(tenant("acme", 1))]).await.unwrap();
+                    put(by, [Row::Tenant(tenant("beta", 1))]).await.unwrap();
                 }
                 match changed {
-                    0 => drop(by.tenants().set_override(switched("acme", "echo", n % 3 == 0)).await.unwrap()),
-                    1 => drop(by.tenants().set_override(switched("beta", "echo", n % 3 == 0)).await.unwrap()),
-                    _ => drop(by.tenants().set_member("acme", "ada", Role::Owner, n).await.unwrap()),
+                    0 => put(by, [Row::Override(switched("acme", "echo", n % 3 == 0))]).await.unwrap(),
+                    1 => put(by, [Row::Override(switched("beta", "echo", n % 3 == 0))]).await.unwrap(),
+                    _ => put(by, joins("acme", "ada", Role::Owner, n)).await.unwrap(),
                 }
                 for (process, before) in [&one, &other].into_iter().zip(before) {
                     assert!(is_dropped(process, before[changed], |process| process.revisions()[changed]), "{n}");
@@ -121,7 +121,7 @@ on_both! {
             let says = CatalogChange { disabled: n % 2 == 0, group: Some(format!("g{n}")), ..CatalogChange::default() };
             let row = CatalogRow { tool: "echo".into(), says, changed_by: "operator".into(), reason: None, changed_at: n };
             let followed = process.heard.catalogs.load(Ordering::SeqCst);
-            outside.catalog().set(vec![row]).await.unwrap();
+            put(&outside, [Row::Catalog(row)]).await.unwrap();
             let knows = process.store.rights().is_current();
             assert!(!knows || process.heard.catalogs.load(Ordering::SeqCst) > followed);
             process.store.rights().catch_up().await.unwrap();
@@ -136,7 +136,7 @@ on_both! {
         assert!(!rights.is_current(), "nothing is known before it was asked for");
         rights.catch_up().await.unwrap();
         let before = rights.revision(Some("acme"), None);
-        outside.tenants().add(tenant("acme", 1)).await.unwrap();
+        put(&outside, [Row::Tenant(tenant("acme", 1))]).await.unwrap();
         assert!(!rights.is_current());
         rights.catch_up().await.unwrap();
         assert_ne!(rights.revision(Some("acme"), None), before);
@@ -146,7 +146,7 @@ on_both! {
         let (process, outside) = (Process::start(&bed).await, bed.open().await);
         let before = process.revisions()[0];
         process.store.close().await;
-        outside.tenants().add(tenant("acme", 1)).await.unwrap();
+        put(&outside, [Row::Tenant(tenant("acme", 1))]).await.unwrap();
         assert!(is_dropped(&process, before, |process| process.revisions()[0]));
         assert!(process.store.rights().catch_up().await.is_err());
     }
@@ -166,7 +166,7 @@ async fn postgres_who_lost_the_database_remembers_nothing_once_the_lease_is_over
         assert!(process.store.rights().catch_up().await.is_err());
         bed.on_server("ALTER DATABASE DATABASE_NAME ALLOW_CONNECTIONS true").await;
         let outside = bed.open().await;
-        outside.tenants().add(tenant("acme", 1)).await.unwrap();
+        put(&outside, [Row::Tenant(tenant("acme", 1))]).await.unwrap();
         assert!(is_dropped(&process, before, |process| process.revisions()[0]));
         process.until_current().await;
         assert_ne!(process.revisions()[0], before);

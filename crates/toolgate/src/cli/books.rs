@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use toolgate_store::{ApprovalState, ReceiptState, ledger::Outcome};
+use toolgate_store::{ApprovalState, PlanState, ReceiptState, ledger::Outcome};
 
 use super::{Output, Place};
 
@@ -177,11 +177,14 @@ pub struct ReplayArgs {
 #[derive(Debug, Args)]
 pub struct UndoArgs {
     /// The receipt of what is to be taken back.
-    #[arg(required_unless_present = "flow", conflicts_with = "flow")]
+    #[arg(required_unless_present_any = ["flow", "plan"], conflicts_with_all = ["flow", "plan"])]
     pub receipt: Option<String>,
     /// Take back everything that was done in this flow, newest first, up to the first that can't be.
     #[arg(long, value_name = "ID")]
     pub flow: Option<String>,
+    /// Take back what the steps of this plan did, newest first, up to the first that can't be.
+    #[arg(long, value_name = "ID", conflicts_with = "flow")]
+    pub plan: Option<String>,
     /// Who does so; without it, the user of the operating system.
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
@@ -223,6 +226,34 @@ pub enum ReceiptsCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub enum PlansCommand {
+    /// List plans, newest first.
+    List {
+        /// proposed, approved, running, done, failed, undone or unknown.
+        #[arg(long, value_parser = plan_state)]
+        state: Option<PlanState>,
+        /// Only those of one flow.
+        #[arg(long, value_name = "ID")]
+        flow: Option<String>,
+        /// At most so many.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show a plan's steps, how far it is, and who allowed it.
+    Show {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
 fn one_of<T: ToString>(known: Option<T>, all: impl Iterator<Item = T>) -> Result<T, String> {
     known.ok_or_else(|| format!("write one of {}", all.map(|word| word.to_string()).collect::<Vec<_>>().join(", ")))
 }
@@ -233,6 +264,10 @@ fn approval_state(word: &str) -> Result<ApprovalState, String> {
 
 fn receipt_state(word: &str) -> Result<ReceiptState, String> {
     one_of(ReceiptState::parse(word), ReceiptState::ALL.iter().copied())
+}
+
+fn plan_state(word: &str) -> Result<PlanState, String> {
+    one_of(PlanState::parse(word), PlanState::ALL.iter().copied())
 }
 
 fn outcome(word: &str) -> Result<Outcome, String> {

@@ -1,12 +1,13 @@
 //! `approvals list|show|approve|deny`: what waits for a person's yes, and the operator's answer.
 
 use serde_json::{Value, json};
-use toolgate_spine::{Say, answer, approval_json};
-use toolgate_store::{AnswerFault, Approval, ApprovalFilter, ApprovalState, Scope};
+use toolgate_core::Caller;
+use toolgate_spine::{AnswerProblem, Approver, BookSettings, Books, Say, approval_json};
+use toolgate_store::{AnswerFault, Approval, ApprovalFilter, ApprovalState, Scope, Store};
 
 use super::{
     books::{block, ended, field, gathered, json, line, note_cut, store},
-    print, when,
+    print, serve, when,
 };
 use crate::{
     CommandResult, Ending, Misuse,
@@ -69,12 +70,30 @@ async fn show(place: &Place, id: &str, output: Output) -> CommandResult {
 }
 
 async fn say(place: &Place, id: &str, by: String, say: Say, output: Output) -> CommandResult {
-    let ttl = Ground::of(place)?.config.approvals.ttl;
-    let ttl = ground::duration(&ttl).map_err(|fault| format!("[approvals] ttl: {fault}"))?;
+    let settings = serve::book_settings(&Ground::of(place)?.config)?;
     let store = store(place).await?;
-    let answered = answer(&store, &Scope::Everything, id, by, say, ttl).await;
+    let answered = said(&store, settings, id, &by, say).await;
     store.close().await;
-    report(id, answered, output)
+    report(id, answered?, output)
+}
+
+async fn said(
+    store: &Store,
+    settings: BookSettings,
+    id: &str,
+    by: &str,
+    say: Say,
+) -> Result<Result<Approval, AnswerProblem>, Misuse> {
+    let Some(asked) = store.approvals().get(&Scope::Everything, id, ground::now()).await? else {
+        return Ok(Err(AnswerFault::Unknown { id: id.chars().take(100).collect() }.into()));
+    };
+    let books = Books::open(store.clone(), settings).await?;
+    let operator = Caller { operator: true, ..Caller::default() };
+    // the command line is not asked about: no rulebook decides here
+    let approver = Approver { by, who: &operator, rules: "" };
+    let answered = books.answer(&Scope::Everything, &asked, &approver, say).await;
+    books.ledger().close().await;
+    Ok(answered)
 }
 
 /// The command line is the operator's; the name says which of them.
@@ -89,7 +108,7 @@ pub fn operator(by: Option<String>) -> Result<String, Misuse> {
     Ok(format!("operator:{name}"))
 }
 
-fn report(id: &str, answered: Result<Approval, AnswerFault>, output: Output) -> CommandResult {
+fn report(id: &str, answered: Result<Approval, AnswerProblem>, output: Output) -> CommandResult {
     match answered {
         Ok(approval) => {
             let by = approval.answered_by.as_deref().unwrap_or_default();
@@ -108,28 +127,17 @@ fn report(id: &str, answered: Result<Approval, AnswerFault>, output: Output) -> 
             print(output, &approval_json(&approval), &text)?;
             Ok(Ending::Good)
         }
-        Err(AnswerFault::Store(fault)) => Err(fault.into()),
-        Err(fault) => {
-            let value = json!({"id": id, "answered": false, "code": code(&fault), "message": fault.to_string()});
-            print(output, &value, &format!("{}\n", line(&fault)))?;
+        Err(AnswerProblem::Fault(AnswerFault::Store(fault))) => Err(fault.into()),
+        Err(problem) => {
+            let code = match &problem {
+                AnswerProblem::Denied(denial) => denial.code.as_str(),
+                AnswerProblem::Fault(fault) => fault.code(),
+                AnswerProblem::Unrecorded(_) => "unrecorded",
+            };
+            let value = json!({"id": id, "answered": false, "code": code, "message": problem.to_string()});
+            print(output, &value, &format!("{}\n", line(&problem)))?;
             Ok(Ending::No)
         }
-    }
-}
-
-/// What programs read.
-fn code(fault: &AnswerFault) -> &'static str {
-    match fault {
-        AnswerFault::Unknown { .. } => "unknown",
-        AnswerFault::Answered { .. } => "answered",
-        AnswerFault::Expired { .. } => "expired",
-        AnswerFault::Ended { .. } => "ended",
-        AnswerFault::NotOwner { .. } => "not_owner",
-        AnswerFault::FourEyes { .. } => "four_eyes",
-        AnswerFault::TooWide { .. } => "too_wide",
-        AnswerFault::AskedAlone { .. } => "asked_alone",
-        AnswerFault::Over { .. } => "over",
-        AnswerFault::Store(_) => "store",
     }
 }
 

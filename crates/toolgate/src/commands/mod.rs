@@ -16,6 +16,7 @@ mod key;
 mod ledger;
 mod matrix;
 mod newcomers;
+mod plans;
 mod policy_test;
 mod process;
 mod project;
@@ -77,6 +78,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Undo(asked) => undo::run(*asked).await,
         Command::Replay(asked) => replay::run(*asked).await,
         Command::Receipts(command) => receipts::run(command).await,
+        Command::Plans(command) => plans::run(command).await,
         Command::Import { file, write, prefix, force, place, output } => {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolgate_core::Caller;
-use toolgate_spine::{Spine, UndoProblem};
+use toolgate_spine::{Spine, TakenBack, UndoProblem};
 use toolgate_store::{Scope, Store};
 
 use super::{
@@ -46,10 +46,16 @@ async fn needs_upstreams(ground: &Ground, store: &Store, asked: &UndoArgs) -> Re
 struct Report {
     undone: Vec<String>,
     /// The receipt that could not be taken back, if it came to one, and why.
-    failed: Option<(Option<String>, UndoProblem)>,
+    failed: Option<(Option<String>, String)>,
 }
 
 async fn undone(spine: &Spine, asked: &UndoArgs, operator: &Arc<Caller>) -> Report {
+    if let Some(plan) = &asked.plan {
+        return match spine.undo_plan_as_operator(operator, plan, spine.gate().lang()).await {
+            Ok(TakenBack { undone, failed }) => Report { undone, failed },
+            Err(problem) => Report { undone: Vec::new(), failed: Some((None, problem.to_string())) },
+        };
+    }
     let mut report = Report { undone: Vec::new(), failed: None };
     let receipts = match (&asked.receipt, &asked.flow) {
         (Some(receipt), _) => Ok(vec![receipt.clone()]),
@@ -58,7 +64,7 @@ async fn undone(spine: &Spine, asked: &UndoArgs, operator: &Arc<Caller>) -> Repo
     let nothing = || UndoProblem::Refused("nothing of this flow can be taken back".to_owned());
     let receipts = receipts.and_then(|found| if found.is_empty() { Err(nothing()) } else { Ok(found) });
     let receipts = receipts.unwrap_or_else(|problem| {
-        report.failed = Some((None, problem));
+        report.failed = Some((None, problem.to_string()));
         Vec::new()
     });
     for receipt in receipts {
@@ -66,7 +72,7 @@ async fn undone(spine: &Spine, asked: &UndoArgs, operator: &Arc<Caller>) -> Repo
             Ok(_) => report.undone.push(receipt),
             // what came before it may build on it, so that the rest stays
             Err(problem) => {
-                report.failed = Some((Some(receipt), problem));
+                report.failed = Some((Some(receipt), problem.to_string()));
                 break;
             }
         }
@@ -76,7 +82,7 @@ async fn undone(spine: &Spine, asked: &UndoArgs, operator: &Arc<Caller>) -> Repo
 
 impl Report {
     fn to_json(&self) -> Value {
-        let failed = self.failed.iter().map(|(receipt, why)| json!({"receipt": receipt, "reason": why.to_string()}));
+        let failed = self.failed.iter().map(|(receipt, why)| json!({"receipt": receipt, "reason": why}));
         json!({"undone": self.undone, "failed": failed.collect::<Vec<_>>()})
     }
 

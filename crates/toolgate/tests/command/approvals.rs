@@ -94,6 +94,36 @@ on_both! {
         no(books, &["approvals", "approve", &id], "answered");
     }
 
+    fn who_allowed_what_is_on_record(books: Books) {
+        let (yes, no) = (books.ask(asking(1)), books.ask(asking(2)));
+        books.home.json(&["approvals", "approve", &yes, "--by", "kim"]);
+        books.home.json(&["approvals", "deny", &no, "--by", "kim", "--reason", "use ghp_0123456789abcdefghijABCDEFGHIJ012345 no more"]);
+        let late = books.home.run(&["approvals", "approve", &no, "--by", "lou"]);
+        assert_eq!(late.code, Some(1));
+        let records = books.home.run(&["ledger", "export"]).out;
+        let records: Vec<Value> = records.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["record"].clone()).collect();
+        let answers: Vec<&Value> = records.iter().filter(|record| record["kind"] == "answer").collect();
+        let told: Vec<_> = answers.iter().map(|record| [&record["principal"], &record["outcome"], &record["approval"], &record["code"]]).collect();
+        let kim = json!("operator:kim");
+        assert_eq!(told, [
+            [&kim, &json!("granted"), &json!(yes), &Value::Null],
+            [&kim, &json!("denied"), &json!(no), &Value::Null],
+            // said, and then refused: somebody had answered
+            [&json!("operator:lou"), &json!("granted"), &json!(no), &Value::Null],
+            [&json!("operator:lou"), &json!("refused"), &json!(no), &json!("answered")],
+        ]);
+        assert_eq!((&answers[0]["tool"], &answers[0]["tenant"]), (&json!("vault.move"), &json!("acme")));
+        let said = &answers[0]["input"];
+        assert_eq!((&said["answer"], &said["uses"], &said["asked_by"]), (&json!("yes"), &json!(1), &json!("user:ann agent:scribe")));
+        assert_eq!(said["shown"]["arguments"]["to"], json!("/2026"), "what the approver saw");
+        assert_eq!(answers[1]["input"]["reason"], json!("use [redacted] no more"));
+        let tail = books.home.run(&["ledger", "tail", "--outcome", "granted"]).out;
+        assert!(tail.contains("answer    vault.move  by operator:kim") && tail.contains(&format!("approval={yes}")), "{tail}");
+        assert_eq!(books.home.run(&["ledger", "verify"]).code, Some(0));
+        let replayed = books.home.run(&["replay"]);
+        assert!(replayed.out.contains("0 decisions"), "an answer is not a decision of the gate: {replayed:?}");
+    }
+
     fn what_is_not_pending_any_more_can_not_be_answered(books: Books) {
         let expired = books.ask(NewApproval { asked_at: now() - 2_000, expires: now() - 1_000, ..asking(1) });
         let new = NewFlow {

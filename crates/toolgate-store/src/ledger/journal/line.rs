@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr2;
 use serde::de::IgnoredAny;
 
-use crate::ledger::{Filter, Hash, Link, Record, Repeated, StoredRow, chain::push_hex};
+use crate::ledger::{Filter, Hash, Link, Record, StoredRow, chain::push_hex};
 
 /// A record begins with its line break rather than ending with it: what somebody left half written ends there too.
 const PREVIOUS: &[u8] = b"\n{\"previous\":\"";
@@ -22,9 +22,8 @@ pub(super) fn write(line: &mut Vec<u8>, link: &Link) {
     line.push(b'}');
 }
 
-/// What a line turned out to be.
-pub(super) enum Found<'a> {
-    Record(Box<Line<'a>>),
+/// What a line that is no record turned out to be.
+pub(super) enum NoRecord {
     /// Begun and not ended: whoever wrote it was stopped, and nobody was told that it is there. It may also be on its way.
     Torn,
     /// Not ours.
@@ -48,14 +47,11 @@ pub(super) struct Line<'a> {
     outcome: Cow<'a, str>,
 }
 
-pub(super) fn read(line: &[u8]) -> Found<'_> {
-    match record(line) {
-        Some(line) => Found::Record(Box::new(line)),
-        None => match serde_json::from_slice::<IgnoredAny>(line) {
-            Err(fault) if fault.is_eof() => Found::Torn,
-            _ => Found::Odd,
-        },
-    }
+pub(super) fn read(line: &[u8]) -> Result<Line<'_>, NoRecord> {
+    record(line).ok_or_else(|| match serde_json::from_slice::<IgnoredAny>(line) {
+        Err(fault) if fault.is_eof() => NoRecord::Torn,
+        _ => NoRecord::Odd,
+    })
 }
 
 fn record(line: &[u8]) -> Option<Line<'_>> {
@@ -113,16 +109,8 @@ impl Line<'_> {
             position,
             writer: &self.writer,
             seq: self.seq,
-            repeated: Repeated {
-                time: self.time,
-                kind: &self.kind,
-                call: &self.call,
-                tool: &self.tool,
-                principal: &self.principal,
-                tenant: self.tenant.as_deref(),
-                flow: self.flow.as_deref(),
-                outcome: &self.outcome,
-            },
+            // read from the text a moment ago
+            repeated: None,
             previous: self.previous.as_bytes(),
             hash: self.hash.as_bytes(),
             text: self.text,

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     day::Day,
-    line::{Found, Line, read},
+    line::{Line, NoRecord, read},
     walk::{days, lines, walk},
 };
 use crate::{
@@ -100,7 +100,7 @@ impl JournalReader {
             let mut whole = from == 0;
             let _ = lines(&self.folder, day, from, &mut |position, text| {
                 if std::mem::replace(&mut whole, true)
-                    && let Found::Record(line) = read(text)
+                    && let Ok(line) = read(text)
                     && line.matches(filter)
                     && line.ended_as(filter)
                 {
@@ -178,9 +178,9 @@ impl JournalReader {
             let wanted = |line: &Line<'_>| everything || from.get(&*line.writer).is_some_and(|seq| line.seq >= *seq);
             walk(&reader.folder, Day::of_position(i64::MIN), &mut |position, text| {
                 match read(text) {
-                    Found::Record(line) if wanted(&line) => checker.take(&line.stored(position)),
-                    Found::Record(_) | Found::Torn => {}
-                    Found::Odd => checker.unreadable(position),
+                    Ok(line) if wanted(&line) => checker.take(&line.stored(position)),
+                    Ok(_) | Err(NoRecord::Torn) => {}
+                    Err(NoRecord::Odd) => checker.unreadable(position),
                 }
                 ControlFlow::Continue(())
             })?;
@@ -191,8 +191,8 @@ impl JournalReader {
 
     fn records(&self, from: i64, each: &mut dyn FnMut(i64, &Line<'_>) -> ControlFlow<()>) -> io::Result<()> {
         walk(&self.folder, Day::of_position(from), &mut |position, text| match read(text) {
-            Found::Record(line) => each(position, &line),
-            Found::Torn | Found::Odd => ControlFlow::Continue(()),
+            Ok(line) => each(position, &line),
+            Err(_) => ControlFlow::Continue(()),
         })
     }
 }

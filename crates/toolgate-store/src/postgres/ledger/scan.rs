@@ -63,7 +63,7 @@ fn stored(row: &PgRow) -> Result<StoredRow<'_>, Error> {
         position: row.try_get(0)?,
         writer: row.try_get(1)?,
         seq: row.try_get(2)?,
-        repeated: Repeated {
+        repeated: Some(Repeated {
             time: row.try_get(3)?,
             kind: row.try_get(4)?,
             call: row.try_get(5)?,
@@ -72,7 +72,7 @@ fn stored(row: &PgRow) -> Result<StoredRow<'_>, Error> {
             tenant: row.try_get(8)?,
             flow: row.try_get(9)?,
             outcome: row.try_get(10)?,
-        },
+        }),
         previous: row.try_get(11)?,
         hash: row.try_get(12)?,
         text: row.try_get::<&str, _>(13)?.as_bytes(),

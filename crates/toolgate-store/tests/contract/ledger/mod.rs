@@ -31,6 +31,7 @@ pub(crate) fn entry(kind: Kind, call: &str, time: i64) -> Entry {
         actor: RawValue::from_string(r#"{"user":"ann","tenant":"acme"}"#.into()).unwrap().into(),
         input: RawValue::from_string(r#"{"to":"/b"}"#.into()).ok(),
         approval: None,
+        plan: None,
         rule: None,
         code: None,
         result: None,

@@ -108,6 +108,7 @@ pub fn entry(call: &str, time: i64) -> Entry {
         actor: RawValue::from_string(r#"{"user":"ann"}"#.into()).unwrap().into(),
         input: RawValue::from_string(format!(r#"{{"to":"/b/{call}"}}"#)).ok(),
         approval: None,
+        plan: None,
         rule: None,
         code: None,
         result: None,

@@ -1,0 +1,1 @@
+-- For SQLite alone: a text may be longer than PostgreSQL can index.

@@ -1,0 +1,113 @@
+//! `plans list|show`: lists of calls that are approved and run as one, and how far each is.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgate_spine::{PlanShown, SpineDoor, plan_for_operator};
+use toolgate_store::{Plan, PlanFilter, Scope, StepState};
+
+use super::{
+    books::{block, ended, field, gathered, line, note_cut, store},
+    print, when,
+};
+use crate::{
+    CommandResult, Ending,
+    cli::{Output, Place, PlansCommand},
+    ground::Ground,
+    raise,
+    upstreams::Upstreams,
+};
+
+pub async fn run(command: PlansCommand) -> CommandResult {
+    ended(match command {
+        PlansCommand::List { state, flow, limit, place, output } => {
+            list(&place, &PlanFilter { state, flow }, limit, output).await
+        }
+        PlansCommand::Show { id, place, output } => show(&place, &id, output).await,
+    })
+}
+
+async fn list(place: &Place, filter: &PlanFilter, limit: u32, output: Output) -> CommandResult {
+    let store = store(place).await?;
+    let list = async |paging| store.plans().list(&Scope::Everything, filter, &paging).await;
+    let (found, more) = gathered(limit, list).await?;
+    store.close().await;
+    let mut text = String::new();
+    for plan in &found {
+        text.push_str(&format!(
+            "{}  {:<8}  {}  {} of {} done  by {}  {}\n",
+            plan.id,
+            plan.state.as_str(),
+            when::show(plan.created),
+            done(plan),
+            plan.steps.len(),
+            line(&plan.owner),
+            line(plan.name.as_deref().unwrap_or_default())
+        ));
+    }
+    if found.is_empty() {
+        text.push_str("There are no such plans.\n");
+    }
+    print(output, &found.iter().map(value).collect::<Vec<_>>(), &text)?;
+    note_cut(more, limit);
+    Ok(Ending::Good)
+}
+
+fn done(plan: &Plan) -> usize {
+    plan.steps.iter().filter(|step| step.state == StepState::Done).count()
+}
+
+fn value(plan: &Plan) -> Value {
+    json!({
+        "id": plan.id, "state": plan.state.as_str(), "name": plan.name, "created": plan.created,
+        "owner": plan.owner, "tenant": plan.tenant, "flow": plan.flow, "approval": plan.approval,
+        "steps": plan.steps.len(), "done": done(plan),
+    })
+}
+
+async fn show(place: &Place, id: &str, output: Output) -> CommandResult {
+    let ground = Ground::of(place)?;
+    let store = store(place).await?;
+    // the tools as far as they are known here say what of their arguments is secret
+    let lock = ground.lock_file().read()?;
+    let house = raise::house(&ground.config, &store, &lock, &Upstreams::default(), &Arc::<SpineDoor>::default())?;
+    let found = plan_for_operator(&house, &store, id).await;
+    store.close().await;
+    let Some((plan, shown)) = found? else {
+        let text = format!("no plan has the id '{}'; see them all: toolgate plans list\n", line(id));
+        print(output, &json!({"id": id, "found": false}), &text)?;
+        return Ok(Ending::No);
+    };
+    let mut whole = value(&plan);
+    if let Some(members) = whole.as_object_mut() {
+        members.insert("approved_by".to_owned(), json!(shown.approved_by));
+        members.insert("steps".to_owned(), serde_json::to_value(&shown.steps)?);
+    }
+    print(output, &whole, &text(&plan, &shown))?;
+    Ok(Ending::Good)
+}
+
+fn text(plan: &Plan, shown: &PlanShown) -> String {
+    let mut text = String::new();
+    field(&mut text, "plan", &plan.id);
+    field(&mut text, "state", plan.state);
+    plan.name.iter().for_each(|name| field(&mut text, "name", name));
+    field(&mut text, "proposed", when::show(plan.created));
+    field(&mut text, "by", &plan.owner);
+    let rest = [
+        ("tenant", &plan.tenant),
+        ("flow", &plan.flow),
+        ("approval", &plan.approval),
+        ("approved by", &shown.approved_by),
+    ];
+    for (name, known) in rest {
+        known.iter().for_each(|known| field(&mut text, name, known));
+    }
+    for step in &shown.steps {
+        let receipt = step.receipt.as_deref().map(|receipt| format!("  {receipt}")).unwrap_or_default();
+        field(&mut text, &format!("step {}", step.step), format!("{:<7}  {}{receipt}", step.state, step.tool));
+        block(&mut text, "  arguments", &super::books::json(step.arguments.get()));
+        step.reason.iter().for_each(|reason| field(&mut text, "  because", &reason.message));
+    }
+    text
+}
