@@ -36,8 +36,7 @@ pub fn caller(by: Option<String>) -> Result<Arc<Caller>, Misuse> {
 pub async fn spine(ground: &Ground, store: &Store, upstreams: &Upstreams) -> Result<Arc<Spine>, Misuse> {
     let door = Arc::<SpineDoor>::default();
     let catalog = Catalog::read(store).await?.sparing(admin::NAME);
-    let house =
-        raise::house(&ground.config, &ground.data, store, &ground.lock_file().read()?, upstreams, &catalog, &door)?;
+    let house = raise::house(ground, &ground.lock_file().read()?, store, upstreams, &catalog, &door)?;
     let books = Books::open(store.clone(), book_settings(&ground.config)?).await?;
     let spine = Spine::with_books(house, books);
     door.open(&spine);

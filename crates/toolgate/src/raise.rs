@@ -30,7 +30,7 @@ use toolgate_store::{Location, Store};
 use crate::{
     catalog::Catalog,
     config::{Config, FlowConfig, Naming, Pack, ToolConfig},
-    ground::duration,
+    ground::{Ground, duration},
     more,
     upstreams::{Pinned, Upstreams},
 };
@@ -148,16 +148,16 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
     })?)
 }
 
-/// The gate and what runs behind it; `data` is the folder for what packs keep in files.
+/// The gate and what runs behind it.
 pub fn house(
-    config: &Config,
-    data: &Path,
-    store: &Store,
+    ground: &Ground,
     lock: &Lock,
+    store: &Store,
     upstreams: &Upstreams,
     catalog: &Catalog,
     door: &Arc<SpineDoor>,
 ) -> Result<House, RaiseProblem> {
+    let config = &ground.config;
     let gate = gate(config, &upstreams.pinned(config, lock), catalog)?;
     let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
     if ResultsSource::is_needed(gate.catalog().tools().map(|tool| &**tool)) {
@@ -168,7 +168,7 @@ pub fn house(
             "admin" => Arc::new(AdminPack::new(store.clone())?),
             "todo" => Arc::new(TodoPack::new(store.clone())?),
             "echo" => Arc::new(echo(pack)?),
-            "fitness" => Arc::new(FitnessPack::new(store.clone(), &fitness(pack, data))?),
+            "fitness" => Arc::new(FitnessPack::new(store.clone(), &fitness(pack, &ground.data))?),
             "spine" => Arc::new(SpinePack::new(Arc::clone(door))?),
             "team" => Arc::new(TeamPack::new(store.clone(), team(pack))?),
             "vault" => Arc::new(VaultPack::new(store.clone(), &vault(pack)?)?),

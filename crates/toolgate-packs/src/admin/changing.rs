@@ -145,7 +145,6 @@ fn busy() -> Failure {
 
 fn refused(fault: EditFault) -> Failure {
     match fault {
-        EditFault::UnknownTenant { tenant } => desk::no_tenant(&tenant),
         EditFault::LastOwner { tenant, user } => Failure::conflict(format!(
             "'{user}' is the last owner of tenant '{tenant}'. Make somebody else an owner first."
         )),

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use toolgate_store::{
-    StoreError,
-    tenants::{CatalogChange, CatalogRow, Edit, Override, Row},
-};
+use toolgate_store::tenants::{CatalogChange, CatalogRow, Edit, Override, Row};
 
-use super::{desk::Desk, shown::same_switch, wishes::said};
+use super::{desk::Desk, saying::said, shown::same_switch, wishes::store};
 use crate::{failure::Failure, times::now};
 
 #[derive(Deserialize)]
@@ -108,10 +105,6 @@ fn once<K: Ord>(seen: &mut BTreeMap<K, usize>, key: K, list: &str, number: usize
             Err(at(list, number)(problem))
         }
     }
-}
-
-fn store(fault: StoreError) -> Failure {
-    Failure::store(&fault)
 }
 
 /// Says which row it is.

@@ -9,7 +9,9 @@ mod desk;
 mod export;
 mod facts;
 mod import;
+mod people;
 mod reading;
+mod saying;
 mod shown;
 mod wishes;
 

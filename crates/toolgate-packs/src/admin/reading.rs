@@ -10,11 +10,11 @@ use toolgate_core::{
     explain::Standing,
 };
 use toolgate_store::{
-    Mark, Page, Paging, StoreError,
+    Mark, Page, Paging,
     tenants::{CatalogRow, Tenant},
 };
 
-use super::{arguments, desk::Desk, export::export, shown, wishes::known};
+use super::{arguments, desk::Desk, export::export, people::known, shown, wishes::store};
 use crate::{failure::Failure, times::iso};
 
 const PAGE: u32 = 50;
@@ -76,10 +76,6 @@ impl Asked {
 fn page<T>(name: &str, page: &Page<T>, item: impl Fn(&T) -> Value) -> Value {
     let next = page.next.as_ref().map(|mark| format!("{}.{}", mark.at, mark.id));
     json!({ name: page.items.iter().map(item).collect::<Vec<_>>(), "next": next })
-}
-
-fn store(fault: StoreError) -> Failure {
-    Failure::store(&fault)
 }
 
 /// Every tool with what the gate makes of it for a member of the tenant.

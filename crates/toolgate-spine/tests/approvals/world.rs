@@ -13,8 +13,8 @@ use toolgate_core::{
     tool::{Approval, Effect, Permission, WhenDenied},
 };
 use toolgate_spine::{
-    BookSettings, Books, Call, House, LimitDefaults, Outcome, Recorded, Say, SourceFault, Spine, ToolAnswer, ToolOffer,
-    ToolSource, answer,
+    Approver, BookSettings, Books, Call, House, LimitDefaults, Outcome, Recorded, Say, SourceFault, Spine, ToolAnswer,
+    ToolOffer, ToolSource,
 };
 use toolgate_store::{Location, Scope, Store};
 
@@ -39,7 +39,7 @@ impl ToolSource for Counting {
 /// One process with the store at a place.
 pub struct World {
     pub spine: Arc<Spine>,
-    pub store: Store,
+    pub books: Books,
     ran: Arc<AtomicUsize>,
 }
 
@@ -67,8 +67,8 @@ impl World {
         let gate = Gate::new(Blueprint { tools: vec![pay], ..Blueprint::default() }).unwrap();
         let house = House::new(gate, vec![Arc::new(Counting(Arc::clone(&ran)))], LimitDefaults::default()).unwrap();
         let store = Store::open(location).await.unwrap();
-        let books = Books::open(store.clone(), BookSettings::default()).await.unwrap();
-        Self { spine: Spine::with_books(house, books), store, ran }
+        let books = Books::open(store, BookSettings::default()).await.unwrap();
+        Self { spine: Spine::with_books(house, books.clone()), books, ran }
     }
 
     /// How often the tool ran here.
@@ -85,11 +85,11 @@ impl World {
     /// Asks for a call and has it approved; the approval's id.
     pub async fn approved(&self, caller: &Arc<Caller>, arguments: &str) -> String {
         let asked = self.call(caller, arguments, None).await;
-        let id = asked.approval().unwrap_or_else(|| panic!("{asked:?}")).id.clone();
+        let asked = asked.approval().unwrap_or_else(|| panic!("{asked:?}"));
         let yes = Say::Yes { once: false, holds: None };
-        let hour = std::time::Duration::from_secs(3600);
-        answer(&self.store, &Scope::Everything, &id, "operator:kim".to_owned(), yes, hour).await.unwrap();
-        id
+        let approver = Approver { by: "operator:kim", who: &Caller::default(), rules: "" };
+        self.books.answer(&Scope::Everything, asked, &approver, yes).await.unwrap();
+        asked.id.clone()
     }
 }
 

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     CommandResult, Ending,
+    catalog::Catalog,
     cli::{Output, Place, PlansCommand},
     ground::Ground,
     raise,
@@ -70,7 +71,8 @@ async fn show(place: &Place, id: &str, output: Output) -> CommandResult {
     let store = store(place).await?;
     // the tools as far as they are known here say what of their arguments is secret
     let lock = ground.lock_file().read()?;
-    let house = raise::house(&ground.config, &store, &lock, &Upstreams::default(), &Arc::<SpineDoor>::default())?;
+    let (upstreams, door) = (Upstreams::default(), Arc::<SpineDoor>::default());
+    let house = raise::house(&ground, &lock, &store, &upstreams, &Catalog::default(), &door)?;
     let found = plan_for_operator(&house, &store, id).await;
     store.close().await;
     let Some((plan, shown)) = found? else {

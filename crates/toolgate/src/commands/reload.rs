@@ -157,15 +157,8 @@ impl Keeper {
                 );
             }
         }
-        self.spine.replace(raise::house(
-            &self.ground.config,
-            &self.ground.data,
-            &self.store,
-            &lock,
-            &self.upstreams,
-            &self.catalog,
-            &self.door,
-        )?);
+        let house = raise::house(&self.ground, &lock, &self.store, &self.upstreams, &self.catalog, &self.door)?;
+        self.spine.replace(house);
         Ok(())
     }
 }

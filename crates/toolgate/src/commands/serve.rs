@@ -182,7 +182,7 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     // heard of before it is read: whatever changes from here on is followed
     store.rights().catch_up().await?;
     let catalog = Catalog::read(&store).await?;
-    let house = raise::house(config, &ground.data, &store, &ground.lock_file().read()?, &upstreams, &catalog, &door)?;
+    let house = raise::house(ground, &ground.lock_file().read()?, &store, &upstreams, &catalog, &door)?;
     let spine = Spine::with_books(house, Books::open(store.clone(), book_settings(config)?).await?);
     door.open(&spine);
     spine.settle(upstreams.settled());

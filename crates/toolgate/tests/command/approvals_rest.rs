@@ -57,6 +57,14 @@ fn the_owner_approves_what_an_agent_asked_for_and_the_agent_never_does() {
     assert_eq!((granted.status, &granted.message()["answered_by"]), (200, &json!("user:ann")), "{}", granted.text());
     assert_eq!(code(&post(&gate, &ann, &path, "{}")), (409, "answered".to_owned()));
     assert_eq!(gate.ask(&pay(Era::Modern, &agent, 1)).verdict(), "ok");
+    let records = home.run(&["ledger", "export"]).out;
+    let records = records.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["record"].clone());
+    let answers: Vec<Value> = records.filter(|record| record["kind"] == "answer").collect();
+    let told = |answer: &Value| [answer["principal"].clone(), answer["outcome"].clone(), answer["approval"].clone()];
+    let told: Vec<_> = answers.iter().map(told).collect();
+    let by_ann = |outcome: &str| [json!("user:ann"), json!(outcome), json!(id)];
+    assert_eq!(told, [by_ann("granted"), by_ann("granted"), by_ann("refused")], "who may not answer says nothing");
+    assert!(!answers[0].to_string().contains("4111-secret"), "{}", answers[0]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::{
         CatalogCommand, Changing, FileFormat, Looking, MemberCommand, Most, Output, OverrideCommand, Place, Position,
         TenantCommand, UserCommand,
     },
+    ground::Ground,
     operator,
     upstreams::Upstreams,
 };
@@ -208,17 +209,18 @@ enum No {
 impl At {
     /// Makes a store where there is none yet.
     async fn change(place: &Place, by: Option<String>) -> Result<Self, Misuse> {
-        let store = operator::ground(place)?.store().await?;
-        Self::of(place, store, by).await
+        let ground = operator::ground(place)?;
+        let store = ground.store().await?;
+        Self::of(&ground, store, by).await
     }
 
     async fn look(place: &Place) -> Result<Self, Misuse> {
-        Self::of(place, books::store(place).await?, None).await
+        Self::of(&operator::ground(place)?, books::store(place).await?, None).await
     }
 
-    async fn of(place: &Place, store: Store, by: Option<String>) -> Result<Self, Misuse> {
-        let (ground, caller) = (operator::ground(place)?, operator::caller(by)?);
-        let spine = operator::spine(&ground, &store, &Upstreams::default()).await?;
+    async fn of(ground: &Ground, store: Store, by: Option<String>) -> Result<Self, Misuse> {
+        let caller = operator::caller(by)?;
+        let spine = operator::spine(ground, &store, &Upstreams::default()).await?;
         let prefix = ground.config.packs.get(NAME).map(|pack| pack.prefix.clone()).unwrap_or_default();
         Ok(Self { store, spine, caller, prefix })
     }
