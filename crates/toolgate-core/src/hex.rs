@@ -2,8 +2,13 @@
 
 /// Two digits for each, in lower case.
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+    let mut text = vec![0; bytes.len() * 2];
+    for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 15)];
+    }
+    // digits and letters are always text
+    String::from_utf8(text).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `tools/call`, `prompts/get` and `resources/read`: hands the call down and puts what came of it into an answer.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, future, pin::Pin, sync::Arc};
 
 use http::StatusCode;
 use serde_json::value::RawValue;
@@ -37,18 +37,25 @@ pub(crate) fn name<'a>(message: &Message<'a>, kind: Kind) -> Result<Cow<'a, str>
     name.and_then(text::string).ok_or_else(|| Refusal::params(what))
 }
 
-pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>, kind: Kind) -> Result<Reply, Refusal> {
+/// An answer on its way. In a box, so that what waits for it stays small: a future within a future is copied into it, and
+/// then copied with it.
+pub(crate) type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, Refusal>> + Send + 'a>>;
+
+pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Result<Answering<'a>, Refusal> {
     let params = &ask.message.params;
-    let call = read(inner, &ask, kind)?;
-    let hears = Hears { token: notes::token(params)?, log: log_level(inner, &ask)? };
-    let asked = inner.asked(&ask, call);
-    let resumed = match resumed(&asked, &ask)? {
+    let call = read(inner, ask, kind)?;
+    let hears = Hears { token: notes::token(params)?, log: log_level(inner, ask)? };
+    let asked = inner.asked(ask, call);
+    let resumed = match resumed(&asked, ask)? {
         Came::Back(mut parked) => {
             parked.answer(params.input_responses.unwrap_or("{}"));
             if !parked.questions.is_empty() {
-                return asked.park(*parked).map(Reply::json);
+                return asked
+                    .park(*parked)
+                    .map(Reply::json)
+                    .map(|reply| Box::pin(future::ready(Ok(reply))) as Answering<'a>);
             }
-            return converse(asked, parked.running, hears, &ask).await;
+            return Ok(converse(asked, parked.running, hears, ask));
         }
         Came::Again(resumed) => Some(resumed),
         Came::First => None,
@@ -56,12 +63,12 @@ pub(crate) async fn answer(inner: &Arc<Inner>, ask: Ask<'_>, kind: Kind) -> Resu
     let ear = Ear {
         wants_progress: hears.token.is_some(),
         log: hears.log,
-        capabilities: if can_be_asked(&ask) { asked.capabilities.clone() } else { running::empty() },
+        capabilities: if can_be_asked(ask) { asked.capabilities.clone() } else { running::empty() },
         asked_while_running: !ask.version.is_modern(),
         address: ask.transport.address(),
     };
     let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);
-    converse(asked, running, hears, &ask).await
+    Ok(converse(asked, running, hears, ask))
 }
 
 /// A client of the older era is asked on the stream of its call; without one there is nowhere to ask.
@@ -69,11 +76,11 @@ fn can_be_asked(ask: &Ask<'_>) -> bool {
     ask.version.is_modern() || !matches!(ask.transport, Transport::Http { events: false, .. })
 }
 
-async fn converse(asked: Asked, running: Running, hears: Hears<'_>, ask: &Ask<'_>) -> Result<Reply, Refusal> {
+fn converse<'a>(asked: Asked, running: Running, hears: Hears<'a>, ask: &Ask<'a>) -> Answering<'a> {
     match ask.transport {
-        Transport::Http { events: true, .. } => conversation::with_events(asked, running, hears).await,
-        Transport::Http { .. } => conversation::plain(asked, running).await,
-        Transport::Stdio { out } => conversation::with_lines(asked, running, hears, out).await,
+        Transport::Http { events: true, .. } => Box::pin(conversation::with_events(asked, running, hears)),
+        Transport::Http { .. } => Box::pin(conversation::plain(asked, running)),
+        Transport::Stdio { out } => Box::pin(conversation::with_lines(asked, running, hears, out)),
     }
 }
 

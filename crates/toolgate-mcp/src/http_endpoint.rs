@@ -24,10 +24,12 @@ use crate::{
 impl Wire {
     /// Answers one message. The address is the other end of its connection, where that is known.
     pub async fn post(&self, head: &Parts, body: Bytes, address: Option<IpAddr>) -> Reply {
-        match self.inner.post(head, &body, address).await {
-            Ok(reply) => reply,
-            Err((refusal, id)) => Reply::refused(&refusal, id),
-        }
+        let message = match self.inner.read(head, &body) {
+            Ok(message) => message,
+            Err((refusal, id)) => return Reply::refused(&refusal, id),
+        };
+        let answer = self.inner.answer((&head.headers, address), &message).await;
+        answer.unwrap_or_else(|refusal| Reply::refused(&refusal, message.id))
     }
 
     /// Opens the stream of a legacy session; there is none in the modern era.
@@ -42,53 +44,23 @@ impl Wire {
 }
 
 impl Inner {
-    async fn post<'b>(
-        self: &Arc<Self>,
-        head: &Parts,
-        body: &'b Bytes,
-        address: Option<IpAddr>,
-    ) -> Result<Reply, (Refusal, Option<&'b str>)> {
+    fn read<'b>(&self, head: &Parts, body: &'b Bytes) -> Result<Message<'b>, (Refusal, Option<&'b str>)> {
         let unread = |refusal| (refusal, None);
         headers::check_query(head.uri.query()).map_err(unread)?;
         headers::check_content_type(&head.headers).map_err(unread)?;
         self.check_size(body).map_err(unread)?;
-        let message = Message::read(body, &self.config.limits)?;
-        let id = message.id;
-        self.answer(&head.headers, &message, address).await.map_err(|refusal| (refusal, id))
+        Message::read(body, &self.config.limits)
     }
 
     async fn answer(
         self: &Arc<Self>,
-        headers: &HeaderMap,
-        message: &Message<'_>,
-        address: Option<IpAddr>,
-    ) -> Result<Reply, Refusal> {
-        let version = version_of(headers, message)?;
-        match (message.kind, message.id) {
-            (Kind::Request, Some(id)) => self.answer_request((headers, address), message, id, version).await,
-            (Kind::Response, _) if version.is_modern() => {
-                Err(Refusal::request("responses are not taken; answers come with the next try of the call"))
-            }
-            (Kind::Response, _) => self.take_response(headers, message).await,
-            (Kind::Notification | Kind::Request, _) => {
-                if version.is_modern() {
-                    mirror::check_standard(headers, message, None)?;
-                } else if headers.contains_key(headers::SESSION_ID) {
-                    // It changes nothing, so whose it is does not matter, only that the client hears of a lost session.
-                    self.read_session(headers)?;
-                }
-                Ok(Reply::accepted())
-            }
-        }
-    }
-
-    async fn answer_request(
-        self: &Arc<Self>,
         (headers, address): (&HeaderMap, Option<IpAddr>),
         message: &Message<'_>,
-        id: &str,
-        version: Version,
     ) -> Result<Reply, Refusal> {
+        let version = version_of(headers, message)?;
+        let (Kind::Request, Some(id)) = (message.kind, message.id) else {
+            return Box::pin(self.take(headers, message, version)).await;
+        };
         let accepted = headers::accepted(headers);
         if !accepted.json || (version.is_modern() && !accepted.events) {
             return Err(not_acceptable());
@@ -130,6 +102,23 @@ impl Inner {
             Answer::Reply(reply) => Ok(reply),
             Answer::Stream(listener) => Ok(Reply::events(listener.start_events(&identified))),
         }
+    }
+
+    /// What is not answered.
+    async fn take(&self, headers: &HeaderMap, message: &Message<'_>, version: Version) -> Result<Reply, Refusal> {
+        if message.kind == Kind::Response {
+            if version.is_modern() {
+                return Err(Refusal::request("responses are not taken; answers come with the next try of the call"));
+            }
+            return self.take_response(headers, message).await;
+        }
+        if version.is_modern() {
+            mirror::check_standard(headers, message, None)?;
+        } else if headers.contains_key(headers::SESSION_ID) {
+            // It changes nothing, so whose it is does not matter, only that the client hears of a lost session.
+            self.read_session(headers)?;
+        }
+        Ok(Reply::accepted())
     }
 
     /// The answer to a question of ours. Whatever it is, the client learns nothing from how it is taken.

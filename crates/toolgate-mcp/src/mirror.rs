@@ -1,10 +1,10 @@
 //! Headers that repeat the body (2026-07-28): they must say the same, and nothing is ever decided from them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::LazyLock};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName};
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde_json::{Value, value::RawValue};
 
 use crate::{headers, message::Message, refusal::Refusal};
@@ -47,7 +47,8 @@ pub(crate) fn decoded(value: &[u8]) -> Option<Cow<'_, str>> {
 
 /// Whether a definition may ask for `Mcp-Param-*` at all; cheap enough for every call.
 pub(crate) fn is_annotated(definition: &RawValue) -> bool {
-    memmem::find(definition.get().as_bytes(), b"x-mcp-header").is_some()
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("x-mcp-header"));
+    MARK.find(definition.get().as_bytes()).is_some()
 }
 
 /// `Mcp-Param-*` of a call to a tool that the caller has on its own list.

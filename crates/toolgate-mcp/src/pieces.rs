@@ -1,7 +1,7 @@
 //! Results as bytes: a small head with the request's id, somebody's JSON as it is, and a tail made once.
 
 use bytes::Bytes;
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use toolgate_core::Kind;
@@ -23,6 +23,8 @@ pub(crate) struct Pieces {
     /// What follows a modern list.
     list_tail: Bytes,
     empty_modern: Bytes,
+    /// Finds `"_meta"` in a result.
+    own_meta: Finder<'static>,
 }
 
 const CAPABILITIES: &str = r#""capabilities":{"tools":{"listChanged":true}}"#;
@@ -77,6 +79,7 @@ impl Pieces {
             discover_more,
             list_tail: list_tail.into(),
             empty_modern: empty_modern.into(),
+            own_meta: Finder::new("\"_meta\""),
         }
     }
 
@@ -165,7 +168,7 @@ impl Pieces {
         let members = result.slice(open + 1..);
         let mut out = head(id, br#"{"resultType":"complete""#);
         // A tool that says something in `_meta` keeps it: ours is advisory, and a key twice is wrong.
-        if memmem::find(&members, b"\"_meta\"").is_none() {
+        if self.own_meta.find(&members).is_none() {
             out.push(b',');
             out.extend_from_slice(&self.server_meta);
         }

@@ -27,17 +27,17 @@ pub enum Undo {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Parts<'a, S: Serialize> {
-    content: [Text<'a>; 1],
+struct Parts<T: Serialize, S: Serialize> {
+    content: [Text<T>; 1],
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<S>,
     is_error: bool,
 }
 
 #[derive(Serialize)]
-struct Text<'a> {
+struct Text<T: Serialize> {
     r#type: &'static str,
-    text: &'a str,
+    text: T,
 }
 
 impl ToolAnswer {
@@ -64,6 +64,11 @@ impl ToolAnswer {
         Self::parts(text, None::<()>, false)
     }
 
+    /// A text that is JSON already, quotes and all: it stays as it was written.
+    pub fn quoted(text: &RawValue) -> Self {
+        Self::parts(text, None::<()>, false)
+    }
+
     /// A failed call, for people alone.
     pub(crate) fn error(text: &str) -> Self {
         Self::parts(text, None::<()>, true)
@@ -85,7 +90,7 @@ impl ToolAnswer {
         Self::parts(text, serde_json::to_value(value).ok(), true)
     }
 
-    fn parts(text: &str, structured_content: Option<impl Serialize>, is_error: bool) -> Self {
+    fn parts(text: impl Serialize, structured_content: Option<impl Serialize>, is_error: bool) -> Self {
         let parts = Parts { content: [Text { r#type: "text", text }], structured_content, is_error };
         // strings, numbers and maps of our own types always serialise
         Self::raw(

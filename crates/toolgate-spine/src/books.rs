@@ -18,6 +18,8 @@ use toolgate_store::{
     ledger::{Ledger, LedgerSettings},
 };
 
+use crate::who::is_of_the_tool;
+
 /// The ledger and the store, open. Clones share them.
 #[derive(Clone)]
 pub struct Books {
@@ -89,7 +91,7 @@ pub(crate) fn actor(caller: &Caller, tool: Option<&Tool>) -> Box<RawValue> {
         id: String,
         allowlist: Option<BTreeSet<String>>,
     }
-    if caller.flow.is_none() && caller.tenant.as_ref().is_none_or(|tenant| tenant.overrides.is_empty()) {
+    if !is_of_the_tool(caller) {
         return to_raw_value(caller).unwrap_or_default();
     }
     let mut who = caller.clone();
@@ -116,14 +118,17 @@ pub(crate) fn now() -> i64 {
 
 /// A name of a call that sorts by time: the time, a word of this process that no other has, and how many it had before.
 pub(crate) fn call_id(now: i64) -> Arc<str> {
-    static PROCESS: OnceLock<String> = OnceLock::new();
+    static PROCESS: OnceLock<[u8; 6]> = OnceLock::new();
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let process = PROCESS.get_or_init(|| {
         let mut random = [0; 6];
         // a name that is not random is still one: the time and the place in the ledger tell calls apart
         let _ = rand::fill(&mut random);
-        hex(&random)
+        random
     });
-    let calls = CALLS.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff;
-    format!("call_{now:012x}{process}{calls:08x}").into()
+    let calls = CALLS.fetch_add(1, Ordering::Relaxed);
+    let ([_, _, time @ ..], [_, _, _, _, calls @ ..]) = (now.to_be_bytes(), calls.to_be_bytes());
+    let mut id = [0; 16];
+    id.iter_mut().zip(time.iter().chain(process).chain(&calls)).for_each(|(place, byte)| *place = *byte);
+    ["call_", &hex(&id)].concat().into()
 }

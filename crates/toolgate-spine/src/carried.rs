@@ -1,6 +1,6 @@
 //! From the record to the answer in one piece: whoever asked may go meanwhile, what was begun is ended and put on record.
 
-use std::{sync::Arc, time::Instant};
+use std::{pin::Pin, sync::Arc, time::Instant};
 
 use toolgate_core::tool::Effect;
 
@@ -29,6 +29,9 @@ pub(crate) struct Carried {
     pub(crate) started: Instant,
 }
 
+/// A tool at work.
+type Run<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, SourceFault>> + Send + 'a>>;
+
 impl Spine {
     /// A call with an effect goes on by itself, from its intent to its outcome.
     pub(crate) async fn carried(&self, call: Carried) -> Outcome {
@@ -46,16 +49,16 @@ impl Spine {
         let named = (Some(&tool), tool.name.as_str());
         let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments))
             .part_of(plan.as_ref().map(|link| link.plan.as_str()));
-        let recorded = match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
+        let recorded = match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
             Ok(recorded) => recorded,
             Err(outcome) => {
-                return Box::pin(self.on_record(&house, noted, *outcome, (Ran::No, false), started)).await;
+                return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
             }
         };
         let approval = recorded.approval().cloned().map(Box::new);
         let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
         let timeout = house.timeout(&tool);
-        let result = client.within(timeout, self.run(source, recorded)).await;
+        let result = client.within(timeout, self.run(&source, recorded)).await;
         drop(slot);
         let result = result.map(|result| result.map(|answer| self.fitted(&house, &tool, &caller, answer)));
         let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
@@ -79,13 +82,12 @@ impl Spine {
     }
 
     /// What takes longer than its time is not cut off where it has an effect: it may be half done.
-    async fn run(&self, source: Arc<dyn ToolSource>, call: Recorded) -> Result<ToolAnswer, SourceFault> {
+    fn run<'a>(&self, source: &'a Arc<dyn ToolSource>, call: Recorded) -> Run<'a> {
         if call.tool().facts.effect == Effect::Read {
-            return source.run(call).await;
+            return source.run(call);
         }
-        match self.running.spawn(async move { source.run(call).await }).await {
-            Ok(answer) => answer,
-            Err(_) => Err(SourceFault::unavailable("the tool failed")),
-        }
+        let source = Arc::clone(source);
+        let running = self.running.spawn(async move { source.run(call).await });
+        Box::pin(async move { running.await.unwrap_or_else(|_| Err(SourceFault::unavailable("the tool failed"))) })
     }
 }

@@ -135,7 +135,10 @@ impl Decided {
         let mentions = |name: &str| text.contains(name);
         let bind = &self.tool.facts.bind;
         if bind.is_empty() && !CREDENTIAL_ARGUMENTS.iter().any(|name| mentions(name)) {
-            return RawValue::from_string(text.to_owned()).map_err(|fault| self.invalid_json(&fault));
+            return match given {
+                Some(given) => Ok(given.to_owned()),
+                None => RawValue::from_string(text.to_owned()).map_err(|fault| self.invalid_json(&fault)),
+            };
         }
         let mut arguments: RawObject = serde_json::from_str(text).map_err(|fault| self.invalid_json(&fault))?;
         let source = self.house.sources.get(&self.tool.source);

@@ -19,6 +19,7 @@ use toolgate_core::{
 use crate::{
     ToolAnswer, ToolSource, bounds,
     limits::{Limit, UnderWay},
+    who::Who,
 };
 
 /// A gate and what stands behind it.
@@ -33,6 +34,7 @@ pub struct House {
     pub(crate) rules: Arc<str>,
     /// By name.
     pub(crate) flows: BTreeMap<String, NamedFlow>,
+    pub(crate) who: Who,
 }
 
 /// What a flow of some name may call, whoever opens it.
@@ -91,7 +93,8 @@ impl House {
         }
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
         let rules = hex(&gate.rulebook().digest()).into();
-        Ok(Self { gate, sources, guards, defaults, plain: Redactor::default(), rules, flows: BTreeMap::new() })
+        let (plain, flows, who) = (Redactor::default(), BTreeMap::new(), Who::default());
+        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who })
     }
 
     /// With flows that can be opened by name.

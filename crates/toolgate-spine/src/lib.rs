@@ -31,6 +31,7 @@ mod results;
 mod source;
 mod spine;
 mod undoing;
+mod who;
 
 pub use answer::{ToolAnswer, Undo};
 pub use answer_record::Approver;

@@ -8,13 +8,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, Tool, redact::cut};
 use toolgate_store::{
     Approval,
-    ledger::{Durability, Entry, Kind, LedgerUnavailable, Outcome as Word, ResultNote},
+    ledger::{Durability, Entry, Kind, Outcome as Word, Pending, ResultNote},
 };
 
-use crate::{
-    Books, House, Outcome,
-    books::{actor, now},
-};
+use crate::{Books, House, Outcome, books::now};
 
 /// Longest input that is kept whole.
 const INPUT: usize = 8 << 10;
@@ -52,6 +49,7 @@ impl Noted {
             None => house.plain.json(arguments.get()),
         });
         let shortened = || -> Arc<str> { name.chars().take(UNKNOWN_NAME).collect::<String>().into() };
+        let who = house.who.named(caller);
         Self {
             tool: tool.cloned(),
             undoes: false,
@@ -61,11 +59,11 @@ impl Noted {
                 call: Arc::clone(call),
                 tool: tool.map_or_else(shortened, |tool| tool.name.shared()),
                 source: tool.map_or_else(|| "".into(), |tool| Arc::clone(&tool.source)),
-                principal: caller.principal().into(),
-                tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str().into()),
-                flow: caller.flow.as_ref().map(|flow| flow.id.as_str().into()),
+                principal: Arc::clone(&who.principal),
+                tenant: who.tenant.clone(),
+                flow: who.flow.clone(),
                 outcome: Word::Allowed,
-                actor: actor(caller, tool.map(|tool| &**tool)).into(),
+                actor: who.actor(caller, tool.map(|tool| &**tool)),
                 input: input.and_then(|input| RawValue::from_string(cut(input, INPUT)).ok()),
                 approval: None,
                 plan: None,
@@ -104,19 +102,13 @@ impl Noted {
     }
 
     /// About to run.
-    pub(crate) async fn intent(&self, books: &Books) -> Result<(), LedgerUnavailable> {
+    pub(crate) fn intent(&self, books: &Books) -> Pending {
         let entry = Entry { kind: Kind::Intent, time: now(), ..self.entry.clone() };
-        books.ledger.append(entry, Durability::Durable).await.map(drop)
+        books.ledger.submit(entry, Durability::Durable)
     }
 
     /// How it ended. `ran` says whether there is an intent that this ends.
-    pub(crate) async fn ended(
-        self,
-        books: &Books,
-        ending: Ending,
-        ran: Ran,
-        took: Duration,
-    ) -> Result<(), LedgerUnavailable> {
+    pub(crate) fn ended(self, books: &Books, ending: Ending, ran: Ran, took: Duration) -> Pending {
         let (kind, durability) = match ran {
             Ran::No => (Kind::Decision, Durability::Ordered),
             Ran::Read => (Kind::Read, Durability::Ordered),
@@ -127,7 +119,7 @@ impl Noted {
         let duration_us = (ran != Ran::No).then(|| u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         let input = self.entry.input.filter(|_| ran != Ran::Write);
         let entry = Entry { kind, time: now(), outcome: word, rule, code, result, duration_us, input, ..self.entry };
-        books.ledger.append(entry, durability).await.map(drop)
+        books.ledger.submit(entry, durability)
     }
 }
 
@@ -180,8 +172,12 @@ pub(crate) fn noted(house: &House, tool: Option<&Arc<Tool>>, result: &[u8]) -> R
     };
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest::digest(&digest::SHA256, redacted.as_bytes()).as_ref());
-    let end = redacted.char_indices().nth(SUMMARY).map_or(redacted.len(), |(at, _)| at);
     let mut summary = redacted;
-    summary.truncate(end);
+    // so many bytes or fewer are so many characters at the most
+    if summary.len() > SUMMARY
+        && let Some((end, _)) = summary.char_indices().nth(SUMMARY)
+    {
+        summary.truncate(end);
+    }
     ResultNote { summary, digest: bytes }
 }

@@ -118,7 +118,7 @@ impl Recorder {
     pub(crate) async fn record(
         &self,
         books: Option<&Books>,
-        guarded: Guarded,
+        guarded: Box<Guarded>,
         yes: Option<Yes>,
         noted: &mut Noted,
     ) -> Result<Recorded, Box<Outcome>> {
@@ -126,7 +126,7 @@ impl Recorder {
         noted.approved(approval.as_deref());
         if let Some(books) = books
             && ran_as(&guarded.decided.tool) == Ran::Write
-            && let Err(fault) = Box::pin(noted.intent(books)).await
+            && let Err(fault) = noted.intent(books).await
         {
             if let Some(Yes::ToThisCall(taken)) = yes {
                 // nothing ran, so that nothing is used up
@@ -134,7 +134,7 @@ impl Recorder {
             }
             return Err(Box::new(unrecorded(false, &fault)));
         }
-        let Guarded { decided, arguments, .. } = guarded;
+        let Guarded { decided, arguments, .. } = *guarded;
         Ok(Recorded {
             approval,
             caller: decided.caller,

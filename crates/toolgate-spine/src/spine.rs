@@ -168,7 +168,7 @@ impl Spine {
             Err(outcome) => {
                 let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments)
                     .part_of(step.map(StepOf::plan));
-                return Box::pin(self.on_record(&house, noted, *outcome, (Ran::No, false), started)).await;
+                return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
             }
         };
         let tool = admitted.tool;
@@ -178,7 +178,7 @@ impl Spine {
                 let shown = self.preview(&house, caller, &tool, &*admitted.source, &previewed);
                 let outcome = Box::pin(shown).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
-                Box::pin(self.on_record(&house, noted, outcome, (Ran::No, true), started)).await
+                self.on_record(&house, noted, outcome, (Ran::No, true), started).await
             }
             Then::Run(guarded, yes) => {
                 let Admitted { source, slot, .. } = admitted;
@@ -192,21 +192,27 @@ impl Spine {
         }
     }
 
-    /// Puts the ending on record before anybody hears of it.
-    pub(crate) async fn on_record(
+    /// Puts the ending on record before anybody hears of it. It is handed over at once; what is waited for says that it counts.
+    pub(crate) fn on_record(
         &self,
         house: &House,
         noted: Noted,
         outcome: Outcome,
         (ran, previewed): (Ran, bool),
         started: Instant,
-    ) -> Outcome {
-        let Some(books) = &self.books else { return outcome };
-        let tool = noted.tool().cloned();
-        let ending = Ending::of(house, tool.as_ref(), &outcome, previewed);
-        match noted.ended(books, ending, ran, started.elapsed()).await {
-            Ok(()) => outcome,
-            Err(fault) => unrecorded(ran == Ran::Write, &fault),
+    ) -> impl Future<Output = Outcome> + Send + use<> {
+        let pending = self.books.as_ref().map(|books| {
+            let ending = Ending::of(house, noted.tool(), &outcome, previewed);
+            noted.ended(books, ending, ran, started.elapsed())
+        });
+        async move {
+            match pending {
+                None => outcome,
+                Some(pending) => match pending.await {
+                    Ok(_) => outcome,
+                    Err(fault) => unrecorded(ran == Ran::Write, &fault),
+                },
+            }
         }
     }
 
@@ -250,7 +256,7 @@ impl Spine {
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
                 let named = (Some(&tool), call.name);
                 let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
-                match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
+                match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
                     Err(outcome) => *outcome,
                     Ok(recorded) => {
                         let timeout = house.timeout(&tool);
@@ -276,7 +282,7 @@ impl Spine {
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
                 let named = (Some(&tool), call.name);
                 let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
-                match self.recorder.record(self.books(), *guarded, yes, &mut noted).await {
+                match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
                     Err(outcome) => *outcome,
                     Ok(recorded) => {
                         let timeout = house.timeout(&tool);

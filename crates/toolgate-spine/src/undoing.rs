@@ -173,7 +173,7 @@ impl Spine {
                 sought.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
             }
         };
-        let recorded = self.recorder().record(Some(books), guarded, taken, &mut noted).await;
+        let recorded = self.recorder().record(Some(books), Box::new(guarded), taken, &mut noted).await;
         let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
         let timeout = house.timeout(&tool);
         let run = async {

@@ -108,10 +108,11 @@ impl Inner {
         let most = self.config.concurrency.max(1);
         let _slot = self.slots.try_acquire().map_err(|_| Fault::Busy { most })?;
         let leave = self.breaker.enter()?;
-        let sent = async {
+        // boxed: it is deep, and what is around it is copied with it
+        let sent = Box::pin(async {
             live.hear(client, &self.config).await;
             live.link.ask(Some(&live.era), ask).await
-        };
+        });
         // the slot stays taken while the client thinks, but the time is its own
         let answer = client.within(self.config.timeout(), sent).await;
         let answer = answer.unwrap_or(Err(Fault::TimedOut(self.config.timeout())));
@@ -144,9 +145,13 @@ impl Inner {
 
     /// The connection. Who comes while the first one is still being made waits for it: nothing is sent yet.
     pub(crate) async fn connected(&self) -> Result<Arc<Live>, Fault> {
-        if let Some(live) = self.live.load_full() {
-            return Ok(live);
+        match self.live.load_full() {
+            Some(live) => Ok(live),
+            None => Box::pin(self.awaited()).await,
         }
+    }
+
+    async fn awaited(&self) -> Result<Arc<Live>, Fault> {
         let mut state = self.state.subscribe();
         let started = state.wait_for(|state| *state != State::Starting);
         let _ = tokio::time::timeout(self.config.timeout(), started).await;

@@ -1,5 +1,7 @@
 //! The two eras of the protocol: metadata on every request, or a handshake at the start.
 
+use std::sync::LazyLock;
+
 use http::HeaderValue;
 use toolgate_spine::LogLevel;
 
@@ -48,17 +50,24 @@ impl Era {
             (Self::Legacy(_), Some(token)) => format!("\"_meta\":{{{token}}}"),
             (Self::Modern, token) => {
                 let token = token.map(|token| format!(",{token}")).unwrap_or_default();
-                let (client, prefix) = (client_info(), "io.modelcontextprotocol");
                 let capabilities = told.capabilities.as_deref().unwrap_or("{}");
                 let level = told.log_level.and_then(|level| serde_json::to_string(&level).ok());
-                let level = level.map(|level| format!(",\"{prefix}/logLevel\":{level}")).unwrap_or_default();
-                format!(
-                    "\"_meta\":{{\"{prefix}/protocolVersion\":\"{MODERN}\",\"{prefix}/clientInfo\":{client},\"{prefix}/clientCapabilities\":{capabilities}{level}{token}}}"
-                )
+                let level = level.map(|level| format!(",\"{PREFIX}/logLevel\":{level}")).unwrap_or_default();
+                [&**SELF, capabilities, &level, &token, "}"].concat()
             }
         }
     }
 }
+
+const PREFIX: &str = "io.modelcontextprotocol";
+
+/// The beginning of `_meta`, which is the same for every request.
+static SELF: LazyLock<String> = LazyLock::new(|| {
+    let client = client_info();
+    format!(
+        "\"_meta\":{{\"{PREFIX}/protocolVersion\":\"{MODERN}\",\"{PREFIX}/clientInfo\":{client},\"{PREFIX}/clientCapabilities\":"
+    )
+});
 
 /// Who we say we are: never who the caller is.
 pub(crate) fn client_info() -> String {

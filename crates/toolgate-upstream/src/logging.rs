@@ -20,7 +20,8 @@ impl Live {
         let level = serde_json::to_string(&wanted).unwrap_or_default();
         let members = [&*format!("\"level\":{level}")];
         let ask = Ask { method: "logging/setLevel", members: &members, ..Ask::default() };
-        match tokio::time::timeout(config.patience.probe, self.link.ask(Some(&self.era), ask)).await {
+        let asked = Box::pin(self.link.ask(Some(&self.era), ask));
+        match tokio::time::timeout(config.patience.probe, asked).await {
             Ok(Ok(_)) => {}
             Ok(Err(fault)) => {
                 tracing::debug!(target: "toolgate::upstream", upstream = config.name, "its log level stays: it {fault}");

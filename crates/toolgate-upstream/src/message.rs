@@ -102,8 +102,17 @@ pub(crate) fn level(params: &RawValue) -> Option<LogLevel> {
 
 /// `members` are those of `params`, each as `"key":value`.
 pub(crate) fn request(id: u64, method: &str, members: &[&str]) -> Bytes {
-    let params = members.iter().filter(|member| !member.is_empty()).copied().collect::<Vec<_>>().join(",");
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{params}}}}}").into()
+    let length: usize = members.iter().map(|member| member.len() + 1).sum();
+    let mut text = String::with_capacity(length + 96);
+    for part in ["{\"jsonrpc\":\"2.0\",\"id\":", &id.to_string(), ",\"method\":\"", method, "\",\"params\":{"] {
+        text.push_str(part);
+    }
+    for (place, member) in members.iter().filter(|member| !member.is_empty()).enumerate() {
+        text.push_str(if place == 0 { "" } else { "," });
+        text.push_str(member);
+    }
+    text.push_str("}}");
+    text.into()
 }
 
 pub(crate) fn notification(method: &str, members: &str) -> Bytes {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use toolgate_core::plain_bytes;
+
 /// Members of an object in their order, duplicates included: the key with its quotes, and the value.
 pub(crate) fn members(object: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let parts = parts(object, b'{');
@@ -56,32 +58,44 @@ fn parts(text: &str, open: u8) -> Vec<Range<usize>> {
 }
 
 fn value_end(bytes: &[u8], start: usize) -> usize {
-    let (mut at, mut depth, mut quoted) = (start, 0_usize, false);
+    let (mut at, mut depth) = (start, 0_usize);
     while let Some(byte) = bytes.get(at) {
-        match (quoted, byte) {
-            (true, b'\\') => at += 1,
-            (true, b'"') => {
-                quoted = false;
+        match byte {
+            b'"' => {
+                at = string_end(bytes, at);
                 if depth == 0 {
-                    return at + 1;
+                    return at;
                 }
+                continue;
             }
-            (true, _) => {}
-            (false, b'"') => quoted = true,
-            (false, b'{' | b'[') => depth += 1,
-            (false, b'}' | b']') if depth == 0 => return at,
-            (false, b'}' | b']') => {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => {
                 depth -= 1;
                 if depth == 0 {
                     return at + 1;
                 }
             }
-            (false, b',' | b':' | b' ' | b'\t' | b'\r' | b'\n') if depth == 0 => return at,
+            b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return at,
             _ => {}
         }
         at += 1;
     }
     bytes.len()
+}
+
+/// Behind the quote that ends the string which starts here.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        at += bytes.get(at..).map_or(0, plain_bytes);
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') => return at + 1,
+            Some(_) => at += 1,
+            None => return bytes.len(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -57,15 +57,40 @@ pub(super) fn is_typed_name(name: &str) -> bool {
     TYPED_WHOLE.contains(&plain.as_str()) || TYPED_WITHIN.iter().any(|word| plain.contains(word))
 }
 
+/// Which letters follow which at the beginning of a word of [`WITHIN`]: says no for most places of a name.
+const BEGINNINGS: [u32; 32] = {
+    let mut beginnings = [0; 32];
+    let mut words: &[&str] = &WITHIN;
+    while let [word, others @ ..] = words {
+        if let [first, second, ..] = word.as_bytes() {
+            #[allow(
+                clippy::indexing_slicing,
+                reason = "five bits are an index of it, and this is done by the compiler"
+            )]
+            {
+                beginnings[(*first & 31) as usize] |= 1 << (*second & 31);
+            }
+        }
+        words = others;
+    }
+    beginnings
+};
+
+fn holds(name: &str) -> bool {
+    let may_begin = |[first, second]: &[u8; 2]| {
+        BEGINNINGS.get(usize::from(first & 31)).is_some_and(|seconds| seconds >> (second & 31) & 1 == 1)
+    };
+    let begins = |(at, pair): (usize, &[u8; 2])| {
+        let rest = name.as_bytes().get(at..).unwrap_or_default();
+        WITHIN.iter().any(|word| word.as_bytes().first_chunk() == Some(pair) && rest.starts_with(word.as_bytes()))
+    };
+    name.as_bytes().array_windows().enumerate().any(|(at, pair)| may_begin(pair) && begins((at, pair)))
+}
+
 fn is_secret(plain: &str) -> bool {
     if plain.len() < 3 {
         return false;
     }
-    let begins = |rest: &[u8], word: &str| rest.first() == word.as_bytes().first() && rest.starts_with(word.as_bytes());
-    let holds = |name: &str| {
-        let name = name.as_bytes();
-        (0..name.len()).filter_map(|at| name.get(at..)).any(|rest| WITHIN.iter().any(|word| begins(rest, word)))
-    };
     if !holds(plain) {
         return WHOLE.contains(&plain);
     }

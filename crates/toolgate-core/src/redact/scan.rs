@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Redactor, is_secret_name, is_typed_name, pointer::Way, shapes};
+use crate::plain::plain_bytes;
 
 /// As deep as the JSON reader of the rest of the gate goes. What lies deeper is redacted whole.
 const DEEPEST: usize = 128;
@@ -12,6 +13,8 @@ const NESTED: usize = 3;
 pub(super) struct Scan<'a> {
     text: &'a str,
     at: usize,
+    /// What comes before is in the output already. Harmless text is copied from here in one piece, when it must be.
+    copied: usize,
     redactor: &'a Redactor,
     nested: usize,
 }
@@ -30,7 +33,7 @@ enum Secret {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(text: &'a str, redactor: &'a Redactor) -> Self {
-        Self { text, at: 0, redactor, nested: 0 }
+        Self { text, at: 0, copied: 0, redactor, nested: 0 }
     }
 
     /// The whole text as one value; `None` if it is not JSON.
@@ -41,12 +44,13 @@ impl<'a> Scan<'a> {
 
     fn all(&mut self, way: &Way<'_>, out: &mut String) -> Option<()> {
         self.value(way, Secret::No, 0, out)?;
-        self.space();
+        self.space(out);
+        self.copy(self.at, out);
         (self.at == self.text.len()).then_some(())
     }
 
     fn value(&mut self, way: &Way<'_>, secret: Secret, depth: usize, out: &mut String) -> Option<()> {
-        self.space();
+        self.space(out);
         let secret = if way.is_secret() { Secret::ByFact } else { secret };
         let start = self.at;
         match self.peek()? {
@@ -57,16 +61,14 @@ impl<'a> Scan<'a> {
             b'{' => self.object(way, depth, out)?,
             b'[' => self.array(way, depth, out)?,
             b'"' => {
-                let raw = self.string()?;
-                self.text_value(raw, secret, out)?;
+                let text = self.string()?;
+                self.text_value(start, &text, secret, out);
             }
-            _ => {
-                let word = self.word()?;
-                let number = word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-                match secret {
-                    Secret::ByFact => self.placeholder(start, out),
-                    Secret::ByNameOfTyped if number => self.placeholder(start, out),
-                    _ => out.push_str(word),
+            first => {
+                self.word()?;
+                let number = first == b'-' || first.is_ascii_digit();
+                if secret == Secret::ByFact || (secret == Secret::ByNameOfTyped && number) {
+                    self.placeholder(start, out);
                 }
             }
         }
@@ -75,46 +77,39 @@ impl<'a> Scan<'a> {
 
     fn object(&mut self, way: &Way<'_>, depth: usize, out: &mut String) -> Option<()> {
         self.take(b'{')?;
-        out.push('{');
-        self.space();
+        self.space(out);
         if self.peek()? == b'}' {
             self.at += 1;
-            out.push('}');
             return Some(());
         }
         loop {
-            self.space();
-            let raw = self.string()?;
-            let name = decode(raw)?;
+            self.space(out);
+            let start = self.at;
+            let name = self.string()?;
             // A name may be a secret itself: a table of sessions by their tokens.
-            self.text_value(raw, Secret::No, out)?;
-            self.space();
+            self.text_value(start, &name, Secret::No, out);
+            self.space(out);
             self.take(b':')?;
-            out.push(':');
             let secret = match is_secret_name(&name) {
                 true if is_typed_name(&name) => Secret::ByNameOfTyped,
                 true => Secret::ByName,
                 false => Secret::No,
             };
             self.value(&way.down(|step| step == name), secret, depth + 1, out)?;
-            self.space();
+            self.space(out);
             match self.next()? {
-                b',' => out.push(','),
-                b'}' => break,
+                b',' => {}
+                b'}' => return Some(()),
                 _ => return None,
             }
         }
-        out.push('}');
-        Some(())
     }
 
     fn array(&mut self, way: &Way<'_>, depth: usize, out: &mut String) -> Option<()> {
         self.take(b'[')?;
-        out.push('[');
-        self.space();
+        self.space(out);
         if self.peek()? == b']' {
             self.at += 1;
-            out.push(']');
             return Some(());
         }
         let mut index = 0_usize;
@@ -122,31 +117,35 @@ impl<'a> Scan<'a> {
             let way = way.down(|step| step.parse() == Ok(index));
             self.value(&way, Secret::No, depth + 1, out)?;
             index += 1;
-            self.space();
+            self.space(out);
             match self.next()? {
-                b',' => out.push(','),
-                b']' => break,
+                b',' => {}
+                b']' => return Some(()),
                 _ => return None,
             }
         }
-        out.push(']');
-        Some(())
     }
 
-    /// A string, quotes included, as it stands or without what is secret in it.
-    fn text_value(&self, raw: &str, secret: Secret, out: &mut String) -> Option<()> {
-        let text = decode(raw)?;
+    /// A string that has just been read, quotes included, stays as it stands or loses what is secret in it.
+    fn text_value(&mut self, start: usize, text: &str, secret: Secret, out: &mut String) {
         if secret != Secret::No {
+            self.copy(start, out);
             out.push('"');
-            self.redactor.placeholder(&text, out);
+            self.redactor.placeholder(text, out);
             out.push('"');
-            return Some(());
+        } else if let Some(clean) = self.without_nested(text).or_else(|| self.without_shapes(text)) {
+            self.copy(start, out);
+            out.push_str(&serde_json::Value::from(clean).to_string());
+        } else {
+            return;
         }
-        match self.without_nested(&text).or_else(|| self.without_shapes(&text)) {
-            Some(clean) => out.push_str(&serde_json::Value::from(clean).to_string()),
-            None => out.push_str(raw),
-        }
-        Some(())
+        self.copied = self.at;
+    }
+
+    /// Puts what is harmless up to here into the output.
+    fn copy(&mut self, end: usize, out: &mut String) {
+        out.push_str(self.text.get(self.copied..end).unwrap_or_default());
+        self.copied = end;
     }
 
     fn without_shapes(&self, text: &str) -> Option<String> {
@@ -163,42 +162,53 @@ impl<'a> Scan<'a> {
             self.redactor.placeholder(text, &mut out);
             return Some(out);
         }
-        let mut inner = Scan { text, at: 0, redactor: self.redactor, nested: self.nested + 1 };
+        let mut inner = Scan { text, at: 0, copied: 0, redactor: self.redactor, nested: self.nested + 1 };
         let mut out = String::with_capacity(text.len());
         inner.all(&Way::default(), &mut out)?;
         (out != compact(text)).then_some(out)
     }
 
-    fn placeholder(&self, start: usize, out: &mut String) {
+    /// Instead of everything since `start`.
+    fn placeholder(&mut self, start: usize, out: &mut String) {
+        self.copy(start, out);
         out.push('"');
         self.redactor.placeholder(self.text.get(start..self.at).unwrap_or_default(), out);
         out.push('"');
+        self.copied = self.at;
     }
 
-    /// A string with its quotes, not decoded.
-    fn string(&mut self) -> Option<&'a str> {
+    /// What a string says. Escapes are read, or a secret could hide in them.
+    fn string(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
+        let mut escaped = false;
         self.take(b'"')?;
         loop {
-            let rest = self.text.as_bytes().get(self.at..)?;
-            self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
+            self.at += plain_bytes(self.text.as_bytes().get(self.at..)?);
             match self.next()? {
                 b'"' => break,
-                b'\\' => self.at += 1,
+                b'\\' => {
+                    escaped = true;
+                    self.at += 1;
+                }
                 _ => return None,
             }
         }
-        self.text.get(start..self.at)
+        if escaped {
+            return serde_json::from_str(self.text.get(start..self.at)?).ok().map(Cow::Owned);
+        }
+        self.text.get(start + 1..self.at - 1).map(Cow::Borrowed)
     }
 
     /// A number, `true`, `false` or `null`.
-    fn word(&mut self) -> Option<&'a str> {
+    fn word(&mut self) -> Option<()> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')) {
             self.at += 1;
         }
-        let word = self.text.get(start..self.at)?;
-        serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok().then_some(word)
+        match self.text.get(start..self.at)? {
+            "true" | "false" | "null" => Some(()),
+            word => serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok().then_some(()),
+        }
     }
 
     /// Past an object or array without looking into it.
@@ -221,9 +231,15 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn space(&mut self) {
+    /// Past white space, which does not stay.
+    fn space(&mut self, out: &mut String) {
+        let start = self.at;
         while self.peek().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
+        }
+        if self.at > start {
+            self.copy(start, out);
+            self.copied = self.at;
         }
     }
 
@@ -240,12 +256,6 @@ impl<'a> Scan<'a> {
     fn take(&mut self, wanted: u8) -> Option<()> {
         (self.next()? == wanted).then_some(())
     }
-}
-
-/// What a string with its quotes says. Escapes are read, or a secret could hide in them.
-fn decode(raw: &str) -> Option<Cow<'_, str>> {
-    let inner = raw.get(1..raw.len().checked_sub(1)?)?;
-    if inner.contains('\\') { serde_json::from_str(raw).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
 }
 
 /// JSON without white space between values: what the pass makes of a text without secrets.

@@ -35,22 +35,16 @@ const PREFIXES: [(&str, usize); 25] = [
 pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<String> {
     let mut out: Option<String> = None;
     let (mut kept, mut at) = (0, 0);
-    let bytes = text.as_bytes();
-    while let Some(skipped) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| may_start(*byte))) {
-        at += skipped;
-        // Punctuation starts one wherever it stands; a letter only where a word begins. A placeholder ends with punctuation.
-        let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
-        let within_word = at > kept && is_letter(at) && is_letter(at - 1);
-        let found = if within_word { None } else { secret_at(text, at) };
-        match found {
-            Some((start, end)) => {
+    while let Some(start) = next_start(text.as_bytes(), kept, at) {
+        match secret_at(text, start) {
+            Some((from, to)) => {
                 let out = out.get_or_insert_with(|| String::with_capacity(text.len()));
-                out.push_str(text.get(kept..start).unwrap_or_default());
-                put(text.get(start..end).unwrap_or_default(), out);
-                kept = end;
-                at = end.max(at + 1);
+                out.push_str(text.get(kept..from).unwrap_or_default());
+                put(text.get(from..to).unwrap_or_default(), out);
+                kept = to;
+                at = to.max(start + 1);
             }
-            None => at += 1,
+            None => at = start + 1,
         }
     }
     let mut out = out?;
@@ -58,23 +52,44 @@ pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<Str
     Some(out)
 }
 
-/// Whether a secret can start with this byte: says no for most of a text.
-fn may_start(byte: u8) -> bool {
-    STARTS.get(usize::from(byte)).is_some_and(|starts| *starts)
+/// The next place where a secret can start. Punctuation starts one wherever it stands; a letter only where a word begins, as
+/// one does after a placeholder.
+fn next_start(text: &[u8], kept: usize, at: usize) -> Option<usize> {
+    let kind = |byte: u8| KINDS.get(usize::from(byte)).copied().unwrap_or_default();
+    let mut before =
+        at.checked_sub(1).filter(|_| at > kept).and_then(|before| text.get(before)).map_or(0, |byte| kind(*byte));
+    let found = text.get(at..)?.iter().position(|byte| {
+        let kind = kind(*byte);
+        let within_word = kind & before & LETTER != 0;
+        before = kind;
+        kind & STARTS != 0 && !within_word
+    })?;
+    Some(at + found)
 }
 
+/// A letter or digit.
+const LETTER: u8 = 1;
+/// What some secret starts with.
+const STARTS: u8 = 2;
+
 /// Looked at for every byte of every input and result.
-const STARTS: [bool; 256] = {
-    let mut starts = [false; 256];
-    let mut rest: &[u8] = b"Bbe-:tsgxrAnh";
-    while let [first, others @ ..] = rest {
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
         #[allow(clippy::indexing_slicing, reason = "a byte is an index of it, and this is done by the compiler")]
         {
-            starts[*first as usize] = true;
+            if byte.is_ascii_alphanumeric() {
+                kinds[byte as usize] |= LETTER;
+            }
+            if matches!(byte, b'B' | b'b' | b'e' | b'-' | b':' | b't' | b's' | b'g' | b'x' | b'r' | b'A' | b'n' | b'h')
+            {
+                kinds[byte as usize] |= STARTS;
+            }
         }
-        rest = others;
+        byte += 1;
     }
-    starts
+    kinds
 };
 
 /// Where the secret that starts here begins and ends. What names its kind stays readable where it is not part of it.

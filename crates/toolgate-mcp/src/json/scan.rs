@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use toolgate_core::plain_bytes;
+
 use super::{
     fault::{Fault, FaultKind},
     limits::Limits,
@@ -325,32 +327,6 @@ impl<'a> Scanner<'a, '_> {
     fn syntax(&self, expected: &'static str) -> Fault {
         Fault::syntax(self.pos, expected)
     }
-}
-
-/// How many bytes of a string stand for themselves: up to a quote, a backslash or a control character.
-///
-/// Eight at a time. A borrow can make a byte above the first special one look special too, never one below it.
-fn plain_bytes(rest: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    const fn zeros(word: u64) -> u64 {
-        word.wrapping_sub(ONES) & !word & HIGHS
-    }
-    let (words, tail) = rest.as_chunks::<8>();
-    for (index, chunk) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*chunk);
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let special = control | zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5C));
-        if special != 0 {
-            let first = chunk.iter().position(is_special).unwrap_or_default();
-            return index * 8 + first;
-        }
-    }
-    rest.len() - tail.len() + tail.iter().position(is_special).unwrap_or(tail.len())
-}
-
-fn is_special(byte: &u8) -> bool {
-    matches!(byte, b'"' | b'\\' | 0..0x20)
 }
 
 /// A key that is there twice. Small objects are compared pair by pair; sorting bounds the cost of large ones.

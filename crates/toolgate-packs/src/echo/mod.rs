@@ -3,7 +3,8 @@
 //! For trying rules on real definitions before anything stands behind them, and for measuring the gate alone.
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use toolgate_core::{Facts, tool::Effect};
 use toolgate_spine::{ProgressNote, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 
@@ -22,6 +23,13 @@ impl EchoPack {
     }
 }
 
+/// The argument that is answered by itself.
+#[derive(Deserialize)]
+struct Given<'a> {
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+}
+
 #[async_trait]
 impl ToolSource for EchoPack {
     fn name(&self) -> &str {
@@ -35,8 +43,10 @@ impl ToolSource for EchoPack {
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
         call.client().report(ProgressNote { progress: 1.0, total: Some(1.0), message: None });
         let given = call.arguments().get();
-        let text =
-            serde_json::from_str::<Value>(given).ok().and_then(|value| value.get("text")?.as_str().map(str::to_owned));
-        Ok(ToolAnswer::text(text.as_deref().unwrap_or(given)))
+        let text = serde_json::from_str::<Given<'_>>(given).ok().and_then(|given| given.text);
+        Ok(match text.filter(|text| text.get().starts_with('"')) {
+            Some(text) => ToolAnswer::quoted(text),
+            None => ToolAnswer::text(given),
+        })
     }
 }

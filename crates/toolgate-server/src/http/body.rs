@@ -1,4 +1,4 @@
-//! Response bodies: somebody's bytes, or events as they come.
+//! Bodies: a request's, read whole; a response's, which is somebody's bytes or events as they come.
 
 use std::{
     convert::Infallible,
@@ -6,9 +6,38 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use toolgate_mcp::ReplyBody;
+
+/// Why a body was not read to its end.
+pub(super) enum Unread {
+    TooLarge,
+    CutOff,
+}
+
+/// The whole body. Most often it comes in one piece, which need not be copied.
+pub(super) async fn whole(mut body: Incoming, most: usize) -> Result<Bytes, Unread> {
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(piece) = frame.map_err(|_| Unread::CutOff)?.into_data() else { continue };
+        if first.len().max(all.len()) + piece.len() > most {
+            return Err(Unread::TooLarge);
+        }
+        if first.is_empty() && all.is_empty() {
+            first = piece;
+            continue;
+        }
+        if all.is_empty() {
+            all.extend_from_slice(&first);
+        }
+        all.extend_from_slice(&piece);
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
 
 /// A body in pieces that are written one after the other, or a stream of events.
 pub(super) struct OutBody {

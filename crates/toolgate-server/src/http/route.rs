@@ -4,11 +4,15 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use toolgate_mcp::{Credentials, ReplyBody};
 
-use super::{PATIENCE, Site, admin, approvals, body::OutBody, front::Refused, processes, team};
+use super::{
+    PATIENCE, Site, admin, approvals,
+    body::{OutBody, Unread, whole},
+    front::Refused,
+    processes, team,
+};
 
 pub(super) type Answer = Response<OutBody>;
 
@@ -63,19 +67,19 @@ impl Site {
         if self.in_flight.available_permits() == 0 {
             return overloaded();
         }
-        let read = tokio::time::timeout(PATIENCE, Limited::new(body, self.body_bytes).collect()).await;
-        match read {
+        match tokio::time::timeout(PATIENCE, whole(body, self.body_bytes)).await {
             Ok(Ok(body)) => match self.in_flight.try_acquire() {
+                // boxed: a future within a future is copied into it, and there are some around this one
                 Ok(_place) => {
-                    self.wire.post(head, body.to_bytes(), Some(address)).await.into_response().map(OutBody::from)
+                    Box::pin(self.wire.post(head, body, Some(address))).await.into_response().map(OutBody::from)
                 }
                 Err(_) => overloaded(),
             },
-            Ok(Err(fault)) if fault.is::<http_body_util::LengthLimitError>() => refusal(
+            Ok(Err(Unread::TooLarge)) => refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!("the message is larger than {} bytes; send less at once", self.body_bytes),
             ),
-            Ok(Err(_)) => refusal(StatusCode::BAD_REQUEST, "the message was cut off"),
+            Ok(Err(Unread::CutOff)) => refusal(StatusCode::BAD_REQUEST, "the message was cut off"),
             Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time"),
         }
     }

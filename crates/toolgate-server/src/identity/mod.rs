@@ -203,10 +203,11 @@ impl Identify for Identity {
     async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
         match self.identify_at_once(&credentials) {
             Some(identified) => Ok(identified),
-            None => match self.identify_by_asking(&credentials).await {
+            // boxed: rare, and too deep to lie inside the future of every request
+            None => match Box::pin(self.identify_by_asking(&credentials)).await {
                 Ok(identified) => Ok(identified),
                 Err(RowsUnavailable { reason }) => {
-                    Err(IdentityUnavailable { reason, last_known: self.last_known(&credentials).await })
+                    Err(IdentityUnavailable { reason, last_known: Box::pin(self.last_known(&credentials)).await })
                 }
             },
         }

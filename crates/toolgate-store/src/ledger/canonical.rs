@@ -5,8 +5,9 @@
 use std::{fmt::Write, sync::Arc};
 
 use serde_json::value::RawValue;
+use toolgate_core::plain_bytes;
 
-use super::{Entry, LedgerUnavailable, chain::hex};
+use super::{Entry, LedgerUnavailable, chain::hash_digits};
 
 /// The longest text of one record. Inputs are cut long before.
 pub(crate) const MAX_RECORD: usize = 1 << 20;
@@ -97,7 +98,7 @@ impl Draft {
             rest.push_str(",\"result\":{\"summary\":");
             string(&mut rest, &result.summary);
             rest.push_str(",\"digest\":\"");
-            hex(&mut rest, &result.digest);
+            rest.push_str(str::from_utf8(&hash_digits(&result.digest)).unwrap_or_default());
             rest.push_str("\"}");
         }
         rest.push_str(",\"revision\":");
@@ -194,10 +195,10 @@ fn number(text: &mut String, number: impl std::fmt::Display) {
 fn string(text: &mut String, value: &str) {
     text.push('"');
     let mut rest = value;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, special) = rest.split_at(at);
+    loop {
+        let (plain, special) = rest.split_at(plain_bytes(rest.as_bytes()));
         text.push_str(plain);
-        let (special, after) = special.split_at(1);
+        let Some((special, after)) = special.split_at_checked(1) else { break };
         match special {
             "\"" => text.push_str("\\\""),
             "\\" => text.push_str("\\\\"),
@@ -212,14 +213,13 @@ fn string(text: &mut String, value: &str) {
         }
         rest = after;
     }
-    text.push_str(rest);
     text.push('"');
 }
 
 /// JSON as given, kept on one line: within strings a line break is always escaped, so one that stands is white space.
 fn raw(text: &mut String, value: &RawValue) {
     let value = value.get();
-    if value.bytes().any(|byte| byte == b'\n' || byte == b'\r') {
+    if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_some() {
         text.extend(value.chars().map(|c| if c == '\n' || c == '\r' { ' ' } else { c }));
     } else {
         text.push_str(value);

@@ -80,12 +80,13 @@ pub(crate) fn hex(text: &mut String, bytes: &[u8]) {
     text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).map(char::from));
 }
 
-pub(crate) fn push_hex(text: &mut Vec<u8>, bytes: &[u8; 32]) {
+/// The same of a whole hash, all digits at once: every record has some.
+pub(crate) fn hash_digits(bytes: &[u8; 32]) -> [u8; 64] {
     let mut digits = [0; 64];
     for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
         *pair = [digit(byte >> 4), digit(byte & 15)];
     }
-    text.extend_from_slice(&digits);
+    digits
 }
 
 /// Where a record stands.

@@ -135,12 +135,18 @@ impl HttpLink {
                 None => Err(Fault::protocol("its answer is not a message")),
             };
         }
+        // boxed: too deep to lie inside the future of every call
+        Box::pin(self.heard(id, response, &head, whose)).await
+    }
+
+    /// The answer from a stream of events, and what else comes on it.
+    async fn heard(&self, id: u64, mut response: Answer, head: &Head, whose: Whose<'_>) -> Result<Bytes, Fault> {
         let mut events = Events::new(self.most);
         while let Some(piece) = response.piece().await? {
             for data in events.push(&piece)? {
                 match message::read(&data) {
                     Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
-                    other => self.take(other, &data, &head, &whose).await,
+                    other => self.take(other, &data, head, &whose).await,
                 }
             }
         }
@@ -151,7 +157,7 @@ impl HttpLink {
     pub(crate) async fn listen(&self, body: Option<Bytes>, head: Head) -> Result<(), Fault> {
         let mut response = match body {
             Some(body) => self.post(body, &head).await?,
-            None => self.send(Method::GET, None, &head).await?,
+            None => self.send(Method::GET, Bytes::new(), &head).await?,
         };
         if !body::is_events(&response)? {
             return Err(Fault::protocol("it gave no stream of events"));
@@ -179,7 +185,7 @@ impl HttpLink {
     pub(crate) async fn close(&self, era: &Era) {
         if self.session.get().is_some() {
             let head = Head { era: Some(era.clone()), ..Head::default() };
-            let _ = tokio::time::timeout(Duration::from_secs(1), self.send(Method::DELETE, None, &head)).await;
+            let _ = tokio::time::timeout(Duration::from_secs(1), self.send(Method::DELETE, Bytes::new(), &head)).await;
         }
     }
 
@@ -201,39 +207,47 @@ impl HttpLink {
         }
     }
 
-    async fn post(&self, body: Bytes, head: &Head) -> Result<Answer, Fault> {
-        self.send(Method::POST, Some(body), head).await
+    fn post(&self, body: Bytes, head: &Head) -> impl Future<Output = Result<Answer, Fault>> + Send {
+        self.send(Method::POST, body, head)
     }
 
-    async fn send(&self, method: Method, body: Option<Bytes>, head: &Head) -> Result<Answer, Fault> {
+    async fn send(&self, method: Method, body: Bytes, head: &Head) -> Result<Answer, Fault> {
         // a server without streams or goodbyes may answer those with the same status
         let may_lose = method == Method::POST && head.era.is_some();
         let response = match &self.credentials {
-            None => self.sent(&method, body, head, None).await?,
-            Some(credentials) => {
-                let token = credentials.header().await?;
-                let response = self.sent(&method, body.clone(), head, Some(&token)).await?;
-                if response.status() == StatusCode::UNAUTHORIZED {
-                    // it was not run: with another token it is the same request, for the first time
-                    credentials.refused(&token).await;
-                    let token = credentials.header().await?;
-                    self.sent(&method, body, head, Some(&token)).await?
-                } else {
-                    response
-                }
-            }
+            None => self.pool.send(method.clone(), self.fields(&method, head, None), body).await?,
+            Some(credentials) => Box::pin(self.sent(credentials, &method, body, head)).await?,
         };
-        if response.status().is_success() { Ok(response) } else { Err(self.refused(response, may_lose).await) }
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(Box::pin(self.refused(response, may_lose)).await)
+        }
     }
 
+    /// With a token, and with another one where that is not taken any more.
     async fn sent(
         &self,
+        credentials: &Credentials,
         method: &Method,
-        body: Option<Bytes>,
+        body: Bytes,
         head: &Head,
-        token: Option<&HeaderValue>,
     ) -> Result<Answer, Fault> {
+        let token = credentials.header().await?;
+        let fields = self.fields(method, head, Some(&token));
+        let response = self.pool.send(method.clone(), fields, body.clone()).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        // it was not run: with another token it is the same request, for the first time
+        credentials.refused(&token).await;
+        let token = credentials.header().await?;
+        self.pool.send(method.clone(), self.fields(method, head, Some(&token)), body).await
+    }
+
+    fn fields(&self, method: &Method, head: &Head, token: Option<&HeaderValue>) -> HeaderMap {
         let mut headers = HeaderMap::clone(&self.headers);
+        headers.reserve(8);
         let accepts = if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
         headers.insert(ACCEPT, HeaderValue::from_static(accepts));
         if let Some(token) = token {
@@ -248,10 +262,10 @@ impl HttpLink {
         for (name, value) in &head.mirrored {
             headers.insert(name, value.clone());
         }
-        if body.is_some() {
+        if method == Method::POST {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        self.pool.send(method.clone(), headers, body.unwrap_or_default()).await
+        headers
     }
 
     async fn refused(&self, mut response: Answer, may_lose: bool) -> Fault {

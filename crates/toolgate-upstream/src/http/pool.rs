@@ -69,11 +69,12 @@ impl Pool {
         loop {
             let (connection, is_new) = match self.0.take() {
                 Some(kept) => (kept, false),
-                None => (self.0.way.open().await?, true),
+                // boxed, like what follows: rare, and too deep to lie inside the future of every call
+                None => (Box::pin(self.0.way.open()).await?, true),
             };
             let answer = match connection {
                 Opened::One(sender) => self.ask_one(sender, request).await,
-                Opened::Many(sender) => self.ask_many(sender, request).await,
+                Opened::Many(sender) => Box::pin(self.ask_many(sender, request)).await,
             };
             match answer {
                 Ok(answer) => return Ok(answer),

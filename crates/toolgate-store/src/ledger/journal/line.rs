@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr2;
 use serde::de::IgnoredAny;
 
-use crate::ledger::{Filter, Hash, Link, Record, StoredRow, chain::push_hex};
+use crate::ledger::{Filter, Hash, Link, Record, StoredRow, chain::hash_digits};
 
 /// A record begins with its line break rather than ending with it: what somebody left half written ends there too.
 const PREVIOUS: &[u8] = b"\n{\"previous\":\"";
@@ -14,9 +14,9 @@ const RECORD: &[u8] = b"\",\"record\":";
 
 pub(super) fn write(line: &mut Vec<u8>, link: &Link) {
     line.extend_from_slice(PREVIOUS);
-    push_hex(line, link.previous.as_bytes());
+    line.extend_from_slice(&hash_digits(link.previous.as_bytes()));
     line.extend_from_slice(HASH);
-    push_hex(line, link.hash.as_bytes());
+    line.extend_from_slice(&hash_digits(link.hash.as_bytes()));
     line.extend_from_slice(RECORD);
     line.extend_from_slice(link.text.as_bytes());
     line.push(b'}');

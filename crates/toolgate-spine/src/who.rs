@@ -1,0 +1,90 @@
+//! Callers as records name them: written once for each caller, not once for each call.
+//!
+//! INVARIANT: what is kept is found by the whole caller, every fact of it, and depends on nothing else.
+
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+use serde_json::value::RawValue;
+use toolgate_core::{Caller, Tool};
+
+use crate::books::actor;
+
+/// Callers remembered; one that is forgotten is written again.
+const REMEMBERED: usize = 1_000;
+
+pub(crate) struct Who(Cache<Caller, Arc<Named>>);
+
+/// One caller's names.
+pub(crate) struct Named {
+    pub(crate) principal: Arc<str>,
+    pub(crate) tenant: Option<Arc<str>>,
+    pub(crate) flow: Option<Arc<str>>,
+    /// Where it is the same for every tool.
+    actor: Option<Arc<RawValue>>,
+}
+
+impl Default for Who {
+    fn default() -> Self {
+        Self(Cache::new(REMEMBERED))
+    }
+}
+
+impl Who {
+    pub(crate) fn named(&self, caller: &Caller) -> Arc<Named> {
+        if let Some(named) = self.0.get(caller) {
+            return named;
+        }
+        let named = Arc::new(Named {
+            principal: caller.principal().into(),
+            tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str().into()),
+            flow: caller.flow.as_ref().map(|flow| flow.id.as_str().into()),
+            actor: (!is_of_the_tool(caller)).then(|| actor(caller, None).into()),
+        });
+        self.0.insert(caller.clone(), Arc::clone(&named));
+        named
+    }
+}
+
+impl Named {
+    pub(crate) fn actor(&self, caller: &Caller, tool: Option<&Tool>) -> Arc<RawValue> {
+        self.actor.clone().unwrap_or_else(|| actor(caller, tool).into())
+    }
+}
+
+/// Whether a record of this caller has something that is about the tool.
+pub(crate) fn is_of_the_tool(caller: &Caller) -> bool {
+    caller.flow.is_some() || caller.tenant.as_ref().is_some_and(|tenant| !tenant.overrides.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_core::caller::{Flow, Tenant, UserId};
+
+    use super::*;
+
+    #[test]
+    fn a_caller_with_another_fact_has_another_record() {
+        let who = Who::default();
+        let ann = Caller { user: UserId::own("ann").ok(), ..Caller::default() };
+        let tenant =
+            |id: &str| Tenant { id: id.to_owned(), role: Default::default(), plan: None, overrides: Arc::default() };
+        let callers = [
+            ann.clone(),
+            Caller { operator: true, ..ann.clone() },
+            Caller { scopes: ["approve".to_owned()].into(), ..ann.clone() },
+            Caller { tenant: Some(tenant("a")), ..ann.clone() },
+            Caller { tenant: Some(tenant("b")), ..ann.clone() },
+            Caller { flow: Some(Flow { id: "f".to_owned(), allowlist: None }), ..ann.clone() },
+        ];
+        for _ in 0..2 {
+            for caller in &callers {
+                let named = who.named(caller);
+                assert_eq!(named.actor(caller, None).get(), actor(caller, None).get());
+                assert_eq!(*named.principal, caller.principal());
+                assert_eq!(named.tenant.as_deref(), caller.tenant.as_ref().map(|tenant| tenant.id.as_str()));
+                assert_eq!(named.flow.as_deref(), caller.flow.as_ref().map(|flow| flow.id.as_str()));
+            }
+        }
+    }
+}
