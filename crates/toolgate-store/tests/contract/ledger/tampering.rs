@@ -170,7 +170,10 @@ mod columns {
             SELECT writer, 5, time, kind, call, tool, principal, tenant, flow, outcome, previous, hash, record
             FROM ledger WHERE seq = 6";
         after(sql, |found| {
-            assert!(found.contains(&(5, Wrong::Columns)) && found.contains(&(5, Wrong::Moved)), "{found:?}");
+            // what other databases of the server still do decides whether the rows are read by place or by number: of two
+            // that follow each other the wrong way round, the later one counts as moved
+            let moved = found.contains(&(5, Wrong::Moved)) || found.contains(&(6, Wrong::Moved));
+            assert!(found.contains(&(5, Wrong::Columns)) && moved, "{found:?}");
         })
         .await;
     }
