@@ -18,7 +18,8 @@ pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
 /// An object's text without the members of that name, every other byte as it was.
 pub(crate) fn without(object: &str, name: &str) -> Option<String> {
     let all = members(object);
-    let gone = all.iter().position(|(key, _)| is_named(object, key, name))?;
+    let mut named = all.iter().enumerate().filter(|(_, (key, _))| is_named(object, key, name)).map(|(index, _)| index);
+    let (gone, more) = (named.next()?, named.next().is_some());
     let end = |index: usize| all.get(index).map(|(_, value)| value.end);
     let start = |index: usize| all.get(index).map(|(key, _)| key.start);
     let cut = match start(gone + 1) {
@@ -26,7 +27,7 @@ pub(crate) fn without(object: &str, name: &str) -> Option<String> {
         None => gone.checked_sub(1).and_then(end).map_or(start(gone), Some)?..end(gone)?,
     };
     let rest = [object.get(..cut.start)?, object.get(cut.end..)?].concat();
-    Some(without(&rest, name).unwrap_or(rest))
+    if more { without(&rest, name) } else { Some(rest) }
 }
 
 fn is_named(text: &str, key: &Range<usize>, name: &str) -> bool {

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{Chain, LedgerUnavailable, Link, Place, canonical::Draft};
+use super::{Chain, LedgerUnavailable, Link, Place, canonical::Draft, journal::Gathered};
 
 pub(crate) type Answered = oneshot::Sender<Result<Place, LedgerUnavailable>>;
 
@@ -30,6 +30,7 @@ impl Job {
 pub struct Pending(State);
 
 enum State {
+    Gathered(Gathered),
     Waiting(oneshot::Receiver<Result<Place, LedgerUnavailable>>),
     /// Taken by whoever waits.
     Known(Option<Result<Place, LedgerUnavailable>>),
@@ -38,6 +39,10 @@ enum State {
 impl Pending {
     pub(crate) fn known(answer: Result<Place, LedgerUnavailable>) -> Self {
         Self(State::Known(Some(answer)))
+    }
+
+    pub(super) fn gathered(record: Gathered) -> Self {
+        Self(State::Gathered(record))
     }
 
     pub(crate) fn waiting(answered: oneshot::Receiver<Result<Place, LedgerUnavailable>>) -> Self {
@@ -51,6 +56,7 @@ impl Future for Pending {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let closed = || Err(LedgerUnavailable::new("the ledger is closed"));
         match &mut self.0 {
+            State::Gathered(record) => Pin::new(record).poll(context),
             State::Waiting(answered) => {
                 Pin::new(answered).poll(context).map(|answer| answer.unwrap_or_else(|_| closed()))
             }

@@ -1,10 +1,11 @@
 //! The ledger of the embedded store: a folder of JSON Lines files, one for each day, that are only ever appended to.
 //!
-//! Whoever records hands its record to the operating system itself, with one write; one thread waits for the disk for all
-//! who must be sure. Any number of processes append to the same files: the system puts every write at the end.
+//! Whoever records hands its record to the operating system itself, with one write for all that are ready; one thread waits
+//! for the disk for all who must be sure. Any number of processes append to the same files: the system puts every write at the end.
 
 mod append;
 mod day;
+mod gather;
 mod line;
 mod reader;
 mod sync;
@@ -18,8 +19,8 @@ use std::{
 
 use tokio::sync::oneshot;
 
-pub(super) use self::reader::JournalReader;
 use self::{append::State, sync::Shared};
+pub(super) use self::{gather::Gathered, reader::JournalReader};
 use super::{Chain, LedgerSettings, Pending, canonical::Draft};
 use crate::{StoreError, error::Fault};
 
@@ -50,22 +51,23 @@ impl Journal {
         &self.writer
     }
 
-    /// With the operating system when this returns; on the disk when what it returns says so, where that was asked.
+    /// With the operating system when what this returns says so; on the disk, where that was asked.
     pub(super) fn append(&self, draft: Draft, durable: bool) -> Pending {
         let mut state = self.shared.lock();
-        let synced = state.unsynced.is_empty();
-        let place = match state.append(draft) {
-            Ok(place) => place,
+        let (group, index) = match state.gather(draft) {
+            Ok(gathered) => gathered,
             Err(unavailable) => return Pending::known(Err(unavailable)),
         };
         if !durable {
             drop(state);
-            if synced {
-                // its time begins
-                self.shared.wake();
-            }
-            return Pending::known(Ok(place));
+            return Pending::gathered(Gathered::new(Arc::clone(&self.shared), group, index));
         }
+        // with what was gathered before it: records stay in the order in which they came
+        state.hand_over();
+        let place = match group.of(index) {
+            Ok(place) => place,
+            Err(unavailable) => return Pending::known(Err(unavailable)),
+        };
         let (answer, answered) = oneshot::channel();
         state.waiting.push((answer, place));
         drop(state);
@@ -77,8 +79,7 @@ impl Journal {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let shared = Arc::clone(&self.shared);
         let end = move || {
-            shared.lock().closed = true;
-            shared.wake();
+            shared.close();
             if let Some(thread) = thread {
                 let _ = thread.join();
             }
@@ -90,8 +91,7 @@ impl Journal {
 impl Drop for Journal {
     /// The thread has the state too, and would wait for ever.
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.wake();
+        self.shared.close();
     }
 }
 

@@ -32,6 +32,27 @@ impl Shared {
         self.wake.notify_one();
     }
 
+    /// Writes what is gathered.
+    pub(super) fn hand_over(&self) {
+        let mut state = self.lock();
+        let synced = state.unsynced.is_empty();
+        state.hand_over();
+        let begins = synced && !state.unsynced.is_empty();
+        drop(state);
+        if begins {
+            // the time of what is not on the disk yet
+            self.wake();
+        }
+    }
+
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.hand_over();
+        state.closed = true;
+        drop(state);
+        self.wake();
+    }
+
     fn wait<'s>(&'s self, state: MutexGuard<'s, State>, time: Duration) -> (MutexGuard<'s, State>, bool) {
         let (state, timeout) = self.wake.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner);
         (state, timeout.timed_out())

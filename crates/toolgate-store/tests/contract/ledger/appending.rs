@@ -37,6 +37,20 @@ on_both! {
         assert!(whole(&ledger).await.is_sound());
     }
 
+    async fn those_submitted_together_keep_their_order_whichever_is_waited_for_first(bed: Bed) {
+        let (_store, ledger) = open(&bed).await;
+        let submit = |call: &str, durability| ledger.submit(entry(Kind::Read, call, 1), durability);
+        let first = submit("a", Durability::Ordered);
+        let second = submit("b", Durability::Ordered);
+        let synced = submit("c", Durability::Durable);
+        let last = submit("d", Durability::Ordered);
+        let seqs = [last.await, second.await, synced.await, first.await].map(|place| place.unwrap().seq);
+        assert_eq!(seqs, [4, 2, 3, 1]);
+        let records = ledger.page(&Filter::default(), i64::MIN, 10).await.unwrap();
+        assert_eq!(records.iter().map(|record| &*record.call).collect::<Vec<_>>(), ["", "a", "b", "c", "d"]);
+        assert!(whole(&ledger).await.is_sound());
+    }
+
     async fn many_append_at_once_and_each_keeps_its_order(bed: Bed) {
         let (_store, ledger) = open(&bed).await;
         let tasks = (0..64).map(|task| {
