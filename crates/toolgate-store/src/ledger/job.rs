@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use tokio::sync::oneshot;
@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use super::{Chain, LedgerUnavailable, Link, Place, canonical::Draft, journal::Gathered};
 
 pub(crate) type Answered = oneshot::Sender<Result<Place, LedgerUnavailable>>;
+type Receiver = oneshot::Receiver<Result<Place, LedgerUnavailable>>;
 
 pub(crate) struct Job {
     pub(crate) draft: Draft,
@@ -30,8 +31,9 @@ impl Job {
 pub struct Pending(State);
 
 enum State {
-    Gathered(Gathered),
-    Waiting(oneshot::Receiver<Result<Place, LedgerUnavailable>>),
+    /// With whom to wait for the disk afterwards, where that was asked.
+    Gathered(Gathered, Option<Receiver>),
+    Waiting(Receiver),
     /// Taken by whoever waits.
     Known(Option<Result<Place, LedgerUnavailable>>),
 }
@@ -41,11 +43,11 @@ impl Pending {
         Self(State::Known(Some(answer)))
     }
 
-    pub(super) fn gathered(record: Gathered) -> Self {
-        Self(State::Gathered(record))
+    pub(super) fn gathered(record: Gathered, synced: Option<Receiver>) -> Self {
+        Self(State::Gathered(record, synced))
     }
 
-    pub(crate) fn waiting(answered: oneshot::Receiver<Result<Place, LedgerUnavailable>>) -> Self {
+    pub(crate) fn waiting(answered: Receiver) -> Self {
         Self(State::Waiting(answered))
     }
 }
@@ -55,8 +57,13 @@ impl Future for Pending {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let closed = || Err(LedgerUnavailable::new("the ledger is closed"));
+        if let State::Gathered(record, synced) = &mut self.0 {
+            let place = ready!(Pin::new(record).poll(context));
+            let Some(synced) = synced.take() else { return Poll::Ready(place) };
+            self.0 = State::Waiting(synced);
+        }
         match &mut self.0 {
-            State::Gathered(record) => Pin::new(record).poll(context),
+            State::Gathered(..) => Poll::Pending,
             State::Waiting(answered) => {
                 Pin::new(answered).poll(context).map(|answer| answer.unwrap_or_else(|_| closed()))
             }

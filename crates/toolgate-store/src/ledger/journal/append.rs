@@ -13,7 +13,7 @@ use super::{
     gather::{Group, Stored},
     line, walk,
 };
-use crate::ledger::{Answered, Chain, LedgerUnavailable, Place, canonical::Draft};
+use crate::ledger::{Answered, Chain, LedgerUnavailable, canonical::Draft};
 
 /// Records that are written together at the most.
 const MOST: usize = 64;
@@ -33,8 +33,15 @@ pub(super) struct State {
     /// What is not on the disk yet.
     pub(super) unsynced: Vec<Arc<File>>,
     /// Who must know that it is.
-    pub(super) waiting: Vec<(Answered, Place)>,
+    pub(super) waiting: Vec<Waiting>,
     pub(super) closed: bool,
+}
+
+/// Somebody who must know that a record is on the disk.
+pub(super) struct Waiting {
+    pub(super) answer: Answered,
+    pub(super) group: Arc<Group>,
+    pub(super) index: usize,
 }
 
 /// The file of today.

@@ -19,7 +19,10 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use self::{append::State, sync::Shared};
+use self::{
+    append::{State, Waiting},
+    sync::Shared,
+};
 pub(super) use self::{gather::Gathered, reader::JournalReader};
 use super::{Chain, LedgerSettings, Pending, canonical::Draft};
 use crate::{StoreError, error::Fault};
@@ -58,21 +61,13 @@ impl Journal {
             Ok(gathered) => gathered,
             Err(unavailable) => return Pending::known(Err(unavailable)),
         };
-        if !durable {
-            drop(state);
-            return Pending::gathered(Gathered::new(Arc::clone(&self.shared), group, index));
-        }
-        // with what was gathered before it: records stay in the order in which they came
-        state.hand_over();
-        let place = match group.of(index) {
-            Ok(place) => place,
-            Err(unavailable) => return Pending::known(Err(unavailable)),
-        };
-        let (answer, answered) = oneshot::channel();
-        state.waiting.push((answer, place));
+        let synced = durable.then(|| {
+            let (answer, answered) = oneshot::channel();
+            state.waiting.push(Waiting { answer, group: Arc::clone(&group), index });
+            answered
+        });
         drop(state);
-        self.shared.wake();
-        Pending::waiting(answered)
+        Pending::gathered(Gathered::new(Arc::clone(&self.shared), group, index), synced)
     }
 
     pub(super) async fn close(&self) {

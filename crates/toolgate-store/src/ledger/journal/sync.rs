@@ -3,16 +3,14 @@
 use std::{
     mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use super::append::State;
+use super::append::{State, Waiting};
 use crate::ledger::LedgerUnavailable;
 
 /// The longest that a record which is with the operating system stays unsynced.
 const UNSYNCED: Duration = Duration::from_millis(100);
-/// The most that a wait for the disk is put off for callers that are about to come again.
-const HOLD: Duration = Duration::from_millis(2);
 
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -37,10 +35,10 @@ impl Shared {
         let mut state = self.lock();
         let synced = state.unsynced.is_empty();
         state.hand_over();
-        let begins = synced && !state.unsynced.is_empty();
+        // the time begins of what is not on the disk yet, or somebody must know when it is
+        let wakes = synced && !state.unsynced.is_empty() || !state.waiting.is_empty();
         drop(state);
-        if begins {
-            // the time of what is not on the disk yet
+        if wakes {
             self.wake();
         }
     }
@@ -59,30 +57,26 @@ impl Shared {
     }
 
     pub(super) fn run(&self) {
-        // how many waited last time, and how long they did
-        let mut last = (0, Duration::ZERO);
         loop {
-            let mut state = self.gathered(last);
+            let mut state = self.gathered();
+            // with what was gathered before: records stay in the order in which they came
+            state.hand_over();
             let (files, waiting, closed) =
                 (mem::take(&mut state.unsynced), mem::take(&mut state.waiting), state.closed);
             drop(state);
-            let started = Instant::now();
             let synced = files.iter().try_for_each(|file| file.sync_data());
-            if !waiting.is_empty() {
-                last = (waiting.len(), started.elapsed());
-            }
             match synced {
                 Ok(()) => {
-                    for (answer, place) in waiting {
-                        let _ = answer.send(Ok(place));
+                    for Waiting { answer, group, index } in waiting {
+                        let _ = answer.send(group.of(index));
                     }
                     self.lock().look();
                 }
                 Err(error) => {
                     tracing::error!(%error, "the ledger could not be synced");
                     let unsure = LedgerUnavailable::new(format!("its file can't be synced: {error}"));
-                    for (answer, _) in waiting {
-                        let _ = answer.send(Err(unsure.clone()));
+                    for waiting in waiting {
+                        let _ = waiting.answer.send(Err(unsure.clone()));
                     }
                     self.lock().reopen();
                 }
@@ -94,7 +88,7 @@ impl Shared {
     }
 
     /// Waits until somebody must know, until what is unsynced has been so for long enough, or until the end.
-    fn gathered(&self, (size, took): (usize, Duration)) -> MutexGuard<'_, State> {
+    fn gathered(&self) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.closed {
             if state.unsynced.is_empty() {
@@ -102,17 +96,6 @@ impl Shared {
                 continue;
             }
             let (now, late) = self.wait(state, UNSYNCED);
-            state = now;
-            if late {
-                break;
-            }
-        }
-        // Callers that were answered together come again together, but not at the same instant. Without a short wait the
-        // first of them would take the disk's next turn alone and the others would wait for it.
-        let until = Instant::now() + HOLD.min(took / 4);
-        while !state.waiting.is_empty() && state.waiting.len() < size && !state.closed {
-            let left = until.saturating_duration_since(Instant::now());
-            let (now, late) = self.wait(state, left);
             state = now;
             if late {
                 break;
