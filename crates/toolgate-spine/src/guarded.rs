@@ -45,9 +45,8 @@ impl Decided {
     pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
         let (decided, arguments) = self.fitted(given, &[])?;
         let Some(guard) = decided.house.guard(&decided.tool) else { return Err(Box::new(Outcome::Unknown)) };
-        let now = Instant::now();
-        let own = || guard.rate.as_ref().and_then(|rate| rate.take(&decided.caller.principal(), now).err());
-        let all = || guard.total_rate.as_ref().and_then(|rate| rate.take("", now).err());
+        let own = || guard.rate.as_ref().and_then(|rate| rate.take(&decided.caller.principal(), Instant::now()).err());
+        let all = || guard.total_rate.as_ref().and_then(|rate| rate.take("", Instant::now()).err());
         if let Some(wait) = own().or_else(all) {
             let seconds = wait.as_secs() + 1;
             let message = format!("{} was called too often. Try again in {seconds} s.", decided.tool.called());

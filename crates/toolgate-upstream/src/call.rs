@@ -14,7 +14,8 @@ use crate::{
     handshake::Live,
     link::{Ask, Link},
     listed::Listed,
-    message, scan,
+    message::{self, Value},
+    scan,
     upstream::Inner,
 };
 
@@ -47,16 +48,17 @@ impl Inner {
             }
             _ => &[],
         };
-        let named = format!("\"{key}\":{}", message::string(name));
-        let given = match key {
-            "name" => ["\"arguments\":", call.arguments().get()].concat(),
-            _ => String::new(),
-        };
+        let given = if key == "name" { Value::Json(call.arguments().get()) } else { Value::Absent };
         let (responses, state) = resumed(live, call)?;
         let ask = Ask {
             method,
             name: Some(name),
-            members: &[&named, &given, &responses, &state],
+            members: &[
+                (key, Value::Text(name)),
+                ("arguments", given),
+                ("inputResponses", responses),
+                ("requestState", state),
+            ],
             client: Some(call.client()),
             mirrors,
             arguments: call.arguments().get(),
@@ -69,9 +71,9 @@ impl Inner {
         let name = message::string(call.tool().own_name.as_str());
         let reference = match call.tool().kind {
             Kind::Tool => return Err(self.unsupported("completes no arguments of tools")),
-            Kind::Prompt => format!("\"ref\":{{\"type\":\"ref/prompt\",\"name\":{name}}}"),
+            Kind::Prompt => format!("{{\"type\":\"ref/prompt\",\"name\":{name}}}"),
             Kind::Resource | Kind::Template | Kind::Address => {
-                format!("\"ref\":{{\"type\":\"ref/resource\",\"uri\":{name}}}")
+                format!("{{\"type\":\"ref/resource\",\"uri\":{name}}}")
             }
         };
         let live = match self.connected().await {
@@ -83,14 +85,10 @@ impl Inner {
         if !live.offers("completions") && !unsaid {
             return Err(self.unsupported("completes no arguments"));
         }
-        let member = |name: &str| {
-            let value = scan::member(params.get(), name);
-            value.map(|value| format!("\"{name}\":{value}")).unwrap_or_default()
-        };
-        let (argument, context) = (member("argument"), member("context"));
+        let member = |name: &'static str| (name, Value::json(scan::member(params.get(), name)));
         let ask = Ask {
             method: "completion/complete",
-            members: &[&reference, &argument, &context],
+            members: &[("ref", Value::Json(&reference)), member("argument"), member("context")],
             client: Some(call.client()),
             ..Ask::default()
         };
@@ -164,13 +162,12 @@ impl Inner {
 }
 
 /// The members that answer what an earlier try of the call wanted to know.
-fn resumed(live: &Live, call: &Recorded) -> Result<(String, String), Fault> {
-    let Some(resumed) = call.resumed() else { return Ok(Default::default()) };
+fn resumed<'a>(live: &Live, call: &'a Recorded) -> Result<(Value<'a>, Value<'a>), Fault> {
+    let Some(resumed) = call.resumed() else { return Ok((Value::Absent, Value::Absent)) };
     if live.era != Era::Modern {
         // it asks while a call runs, so that nothing it asked comes back this way
-        return if resumed.state.is_some() { Err(Fault::StaleAnswers) } else { Ok(Default::default()) };
+        let stale = resumed.state.is_some();
+        return if stale { Err(Fault::StaleAnswers) } else { Ok((Value::Absent, Value::Absent)) };
     }
-    let responses = resumed.responses.as_ref().map(|responses| format!("\"inputResponses\":{responses}"));
-    let state = resumed.state.as_ref().map(|state| format!("\"requestState\":{}", message::string(state)));
-    Ok((responses.unwrap_or_default(), state.unwrap_or_default()))
+    Ok((Value::json(resumed.responses.as_deref()), Value::text(resumed.state.as_deref())))
 }

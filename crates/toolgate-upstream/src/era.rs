@@ -1,6 +1,6 @@
 //! The two eras of the protocol: metadata on every request, or a handshake at the start.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use http::HeaderValue;
 use toolgate_spine::LogLevel;
@@ -10,11 +10,11 @@ use crate::message;
 pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
     Modern,
     /// The version agreed on.
-    Legacy(String),
+    Legacy(&'static str),
 }
 
 /// What a request says about whom it is for.
@@ -22,7 +22,7 @@ pub(crate) enum Era {
 pub(crate) struct Told {
     pub(crate) progress_token: Option<u64>,
     /// A JSON object; empty where nobody can be asked.
-    pub(crate) capabilities: Option<String>,
+    pub(crate) capabilities: Option<Cow<'static, str>>,
     pub(crate) log_level: Option<LogLevel>,
 }
 
@@ -37,23 +37,22 @@ impl Era {
     pub(crate) fn header(&self) -> HeaderValue {
         match self {
             Self::Modern => HeaderValue::from_static(MODERN),
-            // read from a list of ours, so that it is always one
-            Self::Legacy(version) => HeaderValue::try_from(version).unwrap_or(HeaderValue::from_static("")),
+            Self::Legacy(version) => HeaderValue::from_static(version),
         }
     }
 
-    /// `"_meta":{…}` of a request, or nothing where it would be empty.
-    pub(crate) fn meta(&self, told: &Told) -> String {
+    /// `_meta` of a request, or nothing where it would be empty.
+    pub(crate) fn meta(&self, told: &Told) -> Option<String> {
         let token = told.progress_token.map(|token| format!("\"progressToken\":{token}"));
         match (self, token) {
-            (Self::Legacy(_), None) => String::new(),
-            (Self::Legacy(_), Some(token)) => format!("\"_meta\":{{{token}}}"),
+            (Self::Legacy(_), None) => None,
+            (Self::Legacy(_), Some(token)) => Some(format!("{{{token}}}")),
             (Self::Modern, token) => {
                 let token = token.map(|token| format!(",{token}")).unwrap_or_default();
                 let capabilities = told.capabilities.as_deref().unwrap_or("{}");
                 let level = told.log_level.and_then(|level| serde_json::to_string(&level).ok());
                 let level = level.map(|level| format!(",\"{PREFIX}/logLevel\":{level}")).unwrap_or_default();
-                [&**SELF, capabilities, &level, &token, "}"].concat()
+                Some([&**SELF, capabilities, &level, &token, "}"].concat())
             }
         }
     }
@@ -65,7 +64,7 @@ const PREFIX: &str = "io.modelcontextprotocol";
 static SELF: LazyLock<String> = LazyLock::new(|| {
     let client = client_info();
     format!(
-        "\"_meta\":{{\"{PREFIX}/protocolVersion\":\"{MODERN}\",\"{PREFIX}/clientInfo\":{client},\"{PREFIX}/clientCapabilities\":"
+        "{{\"{PREFIX}/protocolVersion\":\"{MODERN}\",\"{PREFIX}/clientInfo\":{client},\"{PREFIX}/clientCapabilities\":"
     )
 });
 

@@ -4,7 +4,6 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use toolgate_spine::LogLevel;
 
@@ -17,6 +16,7 @@ use crate::{
     fault::{Fault, shortened},
     http::{Credentials, HttpLink},
     link::{Ask, Link},
+    message::Value,
     questions,
 };
 
@@ -38,16 +38,16 @@ impl Live {
     }
 
     pub(crate) fn offers(&self, capability: &str) -> bool {
-        self.capabilities.get(capability).is_some_and(Value::is_object)
+        self.capabilities.get(capability).is_some_and(serde_json::Value::is_object)
     }
 
     /// Whether it has a part of a capability: `listChanged`, `subscribe`.
     pub(crate) fn does(&self, capability: &str, part: &str) -> bool {
-        self.capabilities.get(capability).is_some_and(|given| given.get(part) == Some(&Value::Bool(true)))
+        self.capabilities.get(capability).is_some_and(|given| given.get(part) == Some(&serde_json::Value::Bool(true)))
     }
 }
 
-type Capabilities = serde_json::Map<String, Value>;
+type Capabilities = serde_json::Map<String, serde_json::Value>;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -146,19 +146,21 @@ fn probed(answer: Result<Bytes, Fault>) -> Result<Probed, Fault> {
 }
 
 async fn initialize(link: &Link) -> Result<(Era, Capabilities), Fault> {
-    let version = format!("\"protocolVersion\":\"{}\"", LEGACY.first().unwrap_or(&MODERN));
-    let client = format!("\"clientInfo\":{}", era::client_info());
-    let capabilities = format!("\"capabilities\":{}", questions::declared(&link.calls().allowed));
-    let members = [version.as_str(), &capabilities, &client];
+    let (client, capabilities) = (era::client_info(), questions::declared(&link.calls().allowed));
+    let members = [
+        ("protocolVersion", Value::Text(LEGACY.first().unwrap_or(&MODERN))),
+        ("capabilities", Value::Json(&capabilities)),
+        ("clientInfo", Value::Json(&client)),
+    ];
     let result = link.ask(None, Ask { method: "initialize", members: &members, ..Ask::default() }).await?;
     let greeting: Greeting = serde_json::from_slice(&result)
         .map_err(|fault| Fault::protocol(format!("its answer to initialize can't be read ({fault})")))?;
     let version = greeting.protocol_version.unwrap_or_default();
-    if !LEGACY.contains(&version.as_str()) {
+    let Some(agreed) = LEGACY.into_iter().find(|known| *known == version) else {
         let version = shortened(&version, 40);
         return Err(Fault::protocol(format!("it wants version '{version}', which is not known here")));
-    }
-    let era = Era::Legacy(version);
+    };
+    let era = Era::Legacy(agreed);
     link.notify(&era, "notifications/initialized").await?;
     Ok((era, greeting.capabilities))
 }

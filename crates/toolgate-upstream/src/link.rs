@@ -12,7 +12,7 @@ use crate::{
     era::{Era, Told},
     fault::Fault,
     http::{Head, HttpLink},
-    message,
+    message::{self, Member, Value},
     mirror::{self, Mirror},
     questions,
 };
@@ -28,8 +28,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) method: &'static str,
     /// What is called, where the method calls something.
     pub(crate) name: Option<&'a str>,
-    /// Members of `params`, each as `"key":value`.
-    pub(crate) members: &'a [&'a str],
+    /// Of `params`.
+    pub(crate) members: &'a [Member<'a>],
     /// Whom it is for; `None` for a request of our own.
     pub(crate) client: Option<&'a Client>,
     pub(crate) mirrors: &'a [Mirror],
@@ -41,9 +41,8 @@ impl Link {
     pub(crate) async fn ask(&self, era: Option<&Era>, ask: Ask<'_>) -> Result<Bytes, Fault> {
         let id = self.next_id();
         let told = ask.client.map(|client| self.told(id, client)).unwrap_or_default();
-        let meta = era.map(|era| era.meta(&told)).unwrap_or_default();
-        let members: Vec<&str> = ask.members.iter().copied().chain([meta.as_str()]).collect();
-        let body = message::request(id, ask.method, &members);
+        let meta = era.and_then(|era| era.meta(&told));
+        let body = message::request(id, ask.method, ask.members, Value::json(meta.as_deref()));
         let may_ask = matches!(era, Some(Era::Legacy(_)));
         let under = ask.client.map(|client| self.calls().begin(id, client, may_ask));
         match self {
@@ -53,7 +52,7 @@ impl Link {
                     Some(Era::Modern) => mirror::headers(ask.method, ask.name, ask.mirrors, ask.arguments),
                     _ => Vec::new(),
                 };
-                link.request(id, body, Head { era: era.cloned(), mirrored }, under).await
+                link.request(id, body, Head { era: era.copied(), mirrored }, under).await
             }
         }
     }
@@ -87,7 +86,7 @@ impl Link {
                 link.notify(body).await;
                 Ok(())
             }
-            Self::Http(link) => link.notify(body, Head { era: Some(era.clone()), ..Head::default() }).await,
+            Self::Http(link) => link.notify(body, Head { era: Some(*era), ..Head::default() }).await,
         }
     }
 
@@ -99,7 +98,7 @@ impl Link {
             // an older child just tells
             (Self::Child(_), Era::Legacy(_)) => std::future::pending().await,
             (Self::Http(link), Era::Legacy(_)) => {
-                link.listen(None, Head { era: Some(era.clone()), ..Head::default() }).await
+                link.listen(None, Head { era: Some(*era), ..Head::default() }).await
             }
         }
     }
@@ -111,9 +110,10 @@ impl Link {
         wanted: &str,
     ) -> (impl Future<Output = Result<(), Fault>> + Send, oneshot::Receiver<Honoured>) {
         const METHOD: &str = "subscriptions/listen";
-        let (id, filter) = (self.next_id(), format!("\"notifications\":{{{wanted}}}"));
-        let body = message::request(id, METHOD, &[&filter, &era.meta(&Told::default())]);
-        let head = Head { era: Some(era.clone()), mirrored: mirror::headers(METHOD, None, &[], "") };
+        let (id, filter, meta) = (self.next_id(), format!("{{{wanted}}}"), era.meta(&Told::default()));
+        let filter = ("notifications", Value::Json(&filter));
+        let body = message::request(id, METHOD, &[filter], Value::json(meta.as_deref()));
+        let head = Head { era: Some(*era), mirrored: mirror::headers(METHOD, None, &[], "") };
         let stream = async move {
             match self {
                 // its answer only comes when it ends

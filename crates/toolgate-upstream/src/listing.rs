@@ -13,7 +13,8 @@ use crate::{
     handshake::Live,
     link::{Ask, Link},
     listed::Listed,
-    message, mirror, scan,
+    message::Value,
+    mirror, scan,
 };
 
 const PAGES: usize = 200;
@@ -28,8 +29,7 @@ pub(crate) async fn list(live: &Live, config: &UpstreamConfig, listed: Listed) -
     let (mut found, mut names, mut bytes) = (Vec::new(), HashSet::new(), 0);
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES {
-        let member = cursor.as_deref().map(|cursor| format!("\"cursor\":{}", message::string(cursor)));
-        let members = [member.as_deref().unwrap_or_default()];
+        let members = [("cursor", Value::text(cursor.as_deref()))];
         let ask = Ask { method: listed.method(), members: &members, ..Ask::default() };
         let result = match live.link.ask(Some(&live.era), ask).await {
             // some servers have resources and no templates, and say it this way

@@ -2,7 +2,7 @@
 
 use toolgate_spine::Client;
 
-use crate::{UpstreamConfig, era::Era, handshake::Live, link::Ask};
+use crate::{UpstreamConfig, era::Era, handshake::Live, link::Ask, message::Value};
 
 impl Live {
     /// Asks for log messages as this client wants them, unless somebody has asked for as much before. A server that does
@@ -18,7 +18,7 @@ impl Live {
         }
         *set = Some(wanted);
         let level = serde_json::to_string(&wanted).unwrap_or_default();
-        let members = [&*format!("\"level\":{level}")];
+        let members = [("level", Value::Json(&level))];
         let ask = Ask { method: "logging/setLevel", members: &members, ..Ask::default() };
         let asked = Box::pin(self.link.ask(Some(&self.era), ask));
         match tokio::time::timeout(config.patience.probe, asked).await {

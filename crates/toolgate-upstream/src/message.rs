@@ -1,8 +1,11 @@
 //! JSON-RPC messages: written as bytes, read as slices of what came.
 
+use std::fmt::Write;
+
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use toolgate_core::plain_bytes;
 use toolgate_spine::{ClientFault, LogLevel, ProgressNote};
 
 use crate::fault::{Fault, shortened};
@@ -100,19 +103,56 @@ pub(crate) fn level(params: &RawValue) -> Option<LogLevel> {
     serde_json::from_str::<Params>(params.get()).ok().map(|params| params.level)
 }
 
-/// `members` are those of `params`, each as `"key":value`.
-pub(crate) fn request(id: u64, method: &str, members: &[&str]) -> Bytes {
-    let length: usize = members.iter().map(|member| member.len() + 1).sum();
-    let mut text = String::with_capacity(length + 96);
-    for part in ["{\"jsonrpc\":\"2.0\",\"id\":", &id.to_string(), ",\"method\":\"", method, "\",\"params\":{"] {
-        text.push_str(part);
+/// A value in what we send.
+#[derive(Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Json(&'a str),
+    Text(&'a str),
+    /// Not said: its key is left out too.
+    Absent,
+}
+
+impl<'a> Value<'a> {
+    pub(crate) fn json(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Absent, Self::Json)
     }
-    for (place, member) in members.iter().filter(|member| !member.is_empty()).enumerate() {
-        text.push_str(if place == 0 { "" } else { "," });
-        text.push_str(member);
+
+    pub(crate) fn text(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Absent, Self::Text)
     }
-    text.push_str("}}");
+}
+
+pub(crate) type Member<'a> = (&'static str, Value<'a>);
+
+/// `members` and `meta` are those of `params`.
+pub(crate) fn request(id: u64, method: &str, members: &[Member<'_>], meta: Value<'_>) -> Bytes {
+    let members = members.iter().copied().chain([("_meta", meta)]);
+    let length = |(key, value): Member<'_>| match value {
+        Value::Json(text) | Value::Text(text) => key.len() + text.len() + 6,
+        Value::Absent => 0,
+    };
+    let mut text = String::with_capacity(members.clone().map(length).sum::<usize>() + 96);
+    text.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
+    let _ = write!(text, "{id}");
+    push(&mut text, &[",\"method\":\"", method, "\",\"params\":"]);
+    let mut before = "{\"";
+    for (key, value) in members {
+        match value {
+            Value::Absent => continue,
+            Value::Json(json) => push(&mut text, &[before, key, "\":", json]),
+            Value::Text(plain) if plain_bytes(plain.as_bytes()) == plain.len() => {
+                push(&mut text, &[before, key, "\":\"", plain, "\""]);
+            }
+            Value::Text(other) => push(&mut text, &[before, key, "\":", &string(other)]),
+        }
+        before = ",\"";
+    }
+    text.push_str(if before == ",\"" { "}}" } else { "{}}" });
     text.into()
+}
+
+fn push(text: &mut String, parts: &[&str]) {
+    parts.iter().for_each(|part| text.push_str(part));
 }
 
 pub(crate) fn notification(method: &str, members: &str) -> Bytes {
@@ -137,4 +177,19 @@ pub(crate) fn error(id: &str, fault: &ClientFault) -> Bytes {
 
 pub(crate) fn string(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_what_is_said_and_no_more() {
+        let text = |members: &[Member<'_>], meta| String::from_utf8(request(7, "m", members, meta).to_vec()).unwrap();
+        let head = r#"{"jsonrpc":"2.0","id":7,"method":"m","params":"#;
+        assert_eq!(text(&[], Value::Absent), format!("{head}{{}}}}"));
+        assert_eq!(text(&[("a", Value::Absent)], Value::Json("{}")), format!(r#"{head}{{"_meta":{{}}}}}}"#));
+        let members = [("a", Value::Text("\"\n")), ("b", Value::Text("é")), ("c", Value::Json("[1]"))];
+        assert_eq!(text(&members, Value::Absent), format!(r#"{head}{{"a":"\"\n","b":"é","c":[1]}}}}"#));
+    }
 }

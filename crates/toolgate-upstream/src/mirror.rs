@@ -68,18 +68,18 @@ fn marks(schema: &Value) -> usize {
 
 /// The headers of one request.
 pub(crate) fn headers(
-    method: &str,
+    method: &'static str,
     name: Option<&str>,
     mirrors: &[Mirror],
     arguments: &str,
 ) -> Vec<(HeaderName, HeaderValue)> {
-    let mut headers = Vec::new();
+    let mut headers = Vec::with_capacity(2 + mirrors.len());
+    headers.push((HeaderName::from_static("mcp-method"), HeaderValue::from_static(method)));
     let mut add = |header: HeaderName, text: &str| {
         if let Ok(value) = HeaderValue::try_from(encoded(text)) {
             headers.push((header, value));
         }
     };
-    add(HeaderName::from_static("mcp-method"), method);
     if let Some(name) = name {
         add(HeaderName::from_static("mcp-name"), name);
     }

@@ -1,6 +1,7 @@
 //! What a server asks of a client while a call runs. The answers are sent by tasks that end with the call.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -113,14 +114,19 @@ pub(crate) fn admitted(client: &Client, allowed: &[Asking], asking: Asking, para
     if fits { Ok(()) } else { Err(refusal(-32602, &format!("the client of this call does not offer {what} {way}"))) }
 }
 
+const NONE: &str = "{}";
+
 /// What the client said it can be asked, as far as the upstream may ask it. Nothing else a client says of itself goes on.
-pub(crate) fn passed_on(client: &Client, allowed: &[Asking]) -> String {
+pub(crate) fn passed_on(client: &Client, allowed: &[Asking]) -> Cow<'static, str> {
+    if allowed.is_empty() || client.capabilities() == NONE {
+        return NONE.into();
+    }
     let member = |asking: &Asking| {
         let name = asking.capability();
         let value = scan::member(client.capabilities(), name).filter(|value| value.starts_with('{'))?;
         Some(format!("\"{name}\":{value}"))
     };
-    format!("{{{}}}", allowed.iter().filter_map(member).collect::<Vec<_>>().join(","))
+    format!("{{{}}}", allowed.iter().filter_map(member).collect::<Vec<_>>().join(",")).into()
 }
 
 /// What is declared where no client is known yet: everything some client might offer.

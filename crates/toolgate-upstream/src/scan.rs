@@ -5,26 +5,34 @@ use std::ops::Range;
 use toolgate_core::plain_bytes;
 
 /// Members of an object in their order, duplicates included: the key with its quotes, and the value.
-pub(crate) fn members(object: &str) -> Vec<(Range<usize>, Range<usize>)> {
-    let parts = parts(object, b'{');
-    parts.chunks_exact(2).filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect()
+pub(crate) fn members(object: &str) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    let mut parts = Parts::of(object);
+    std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
 }
 
 /// The value of the first member of that name, as its text.
 pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    members(object).into_iter().find(|(key, _)| is_named(object, key, name)).and_then(|(_, value)| object.get(value))
+    members(object).find(|(key, _)| is_named(object, key, name)).and_then(|(_, value)| object.get(value))
 }
 
 /// An object's text without the members of that name, every other byte as it was.
 pub(crate) fn without(object: &str, name: &str) -> Option<String> {
-    let all = members(object);
-    let mut named = all.iter().enumerate().filter(|(_, (key, _))| is_named(object, key, name)).map(|(index, _)| index);
-    let (gone, more) = (named.next()?, named.next().is_some());
-    let end = |index: usize| all.get(index).map(|(_, value)| value.end);
-    let start = |index: usize| all.get(index).map(|(key, _)| key.start);
-    let cut = match start(gone + 1) {
-        Some(next) => start(gone)?..next,
-        None => gone.checked_sub(1).and_then(end).map_or(start(gone), Some)?..end(gone)?,
+    let mut all = members(object);
+    let mut before = None;
+    let (key, value) = loop {
+        let (key, value) = all.next()?;
+        if is_named(object, &key, name) {
+            break (key, value);
+        }
+        before = Some(value.end);
+    };
+    // with the comma behind it, or the one before it where it is the last
+    let (cut, more) = match all.next() {
+        Some((next, _)) => {
+            let more = is_named(object, &next, name) || all.any(|(key, _)| is_named(object, &key, name));
+            (key.start..next.start, more)
+        }
+        None => (before.unwrap_or(key.start)..value.end, false),
     };
     let rest = [object.get(..cut.start)?, object.get(cut.end..)?].concat();
     if more { without(&rest, name) } else { Some(rest) }
@@ -36,26 +44,37 @@ fn is_named(text: &str, key: &Range<usize>, name: &str) -> bool {
     plain == Some(name) || key.contains('\\') && serde_json::from_str::<String>(key).is_ok_and(|key| key == name)
 }
 
-/// Keys and values between the brackets of an object or array.
-fn parts(text: &str, open: u8) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let bytes = text.as_bytes();
-    let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
-    let Some(mut at) = first.filter(|first| bytes.get(*first) == Some(&open)).map(|first| first + 1) else {
-        return parts;
-    };
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'}' | b']' => break,
-            b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' => at += 1,
-            _ => {
-                let end = value_end(bytes, at);
-                parts.push(at..end);
-                at = end.max(at + 1);
+/// Keys and values between the brackets of an object, in turns.
+struct Parts<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn of(object: &'a str) -> Self {
+        let bytes = object.as_bytes();
+        let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
+        let open = first.filter(|first| bytes.get(*first) == Some(&b'{'));
+        Self { bytes, at: open.map_or(bytes.len(), |open| open + 1) }
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        loop {
+            match self.bytes.get(self.at)? {
+                b'}' | b']' => return None,
+                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                _ => {
+                    let (start, end) = (self.at, value_end(self.bytes, self.at));
+                    self.at = end.max(start + 1);
+                    return Some(start..end);
+                }
             }
         }
     }
-    parts
 }
 
 fn value_end(bytes: &[u8], start: usize) -> usize {
@@ -116,7 +135,7 @@ mod tests {
     #[test]
     fn members_are_found() {
         let text = r#"{"a\"":[1, {"b":2}] ,"c":-1.5e3}"#;
-        let all: Vec<_> = members(text).into_iter().map(|(key, value)| (&text[key], &text[value])).collect();
+        let all: Vec<_> = members(text).map(|(key, value)| (&text[key], &text[value])).collect();
         assert_eq!(all, [(r#""a\"""#, r#"[1, {"b":2}]"#), (r#""c""#, "-1.5e3")]);
         assert_eq!(member(text, "c"), Some("-1.5e3"));
     }

@@ -12,7 +12,15 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use toolgate_spine::{SourceFault, Watch};
 
-use crate::{Fault, State, backoff::Backoff, era::Era, handshake::Live, link::Ask, message, upstream::Inner};
+use crate::{
+    Fault, State,
+    backoff::Backoff,
+    era::Era,
+    handshake::Live,
+    link::Ask,
+    message::{self, Value},
+    upstream::Inner,
+};
 
 /// Addresses watched at once.
 const MOST: usize = 1000;
@@ -151,9 +159,8 @@ impl Keeper {
 
     /// The older era: told once, until it is told otherwise or gone.
     async fn subscribe(&self, live: &Arc<Live>, turn: OwnedMutexGuard<()>) -> Result<(), Fault> {
-        let uri = format!("\"uri\":{}", message::string(&self.address));
-        let mut subscribed = Subscribed { live: Arc::clone(live), uri: uri.clone(), turn: Some(turn) };
-        let members = [uri.as_str()];
+        let mut subscribed = Subscribed { live: Arc::clone(live), uri: self.address.clone(), turn: Some(turn) };
+        let members = [("uri", Value::Text(&self.address))];
         let ask = Ask { method: "resources/subscribe", members: &members, ..Ask::default() };
         if let Err(fault) = live.link.ask(Some(&live.era), ask).await {
             subscribed.turn = None;
@@ -207,7 +214,7 @@ impl Drop for Subscribed {
         let (Some(turn), Ok(runtime)) = (self.turn.take(), tokio::runtime::Handle::try_current()) else { return };
         let (live, uri) = (Arc::clone(&self.live), std::mem::take(&mut self.uri));
         runtime.spawn(async move {
-            let members = [uri.as_str()];
+            let members = [("uri", Value::Text(&uri))];
             let ask = Ask { method: "resources/unsubscribe", members: &members, ..Ask::default() };
             let _ = timeout(std::time::Duration::from_secs(5), live.link.ask(Some(&live.era), ask)).await;
             drop(turn);

@@ -108,7 +108,7 @@ impl HttpLink {
 
     pub(crate) async fn request(&self, id: u64, body: Bytes, head: Head, under: Option<Under>) -> Result<Bytes, Fault> {
         let told = under.is_some() && matches!(head.era, Some(Era::Legacy(_)));
-        let mut hung_up = HungUp { link: self, era: head.era.clone().filter(|_| told), id };
+        let mut hung_up = HungUp { link: self, era: head.era.filter(|_| told), id };
         let whose = under.as_ref().map_or(Whose::Nobodys, |under| Whose::Of(&under.turn));
         let answer = self.exchange(id, body, head, whose).await;
         if answer.as_ref().map_or_else(Fault::is_final, |_| true) {
@@ -184,7 +184,7 @@ impl HttpLink {
     /// Says goodbye to a session.
     pub(crate) async fn close(&self, era: &Era) {
         if self.session.get().is_some() {
-            let head = Head { era: Some(era.clone()), ..Head::default() };
+            let head = Head { era: Some(*era), ..Head::default() };
             let _ = tokio::time::timeout(Duration::from_secs(1), self.send(Method::DELETE, Bytes::new(), &head)).await;
         }
     }
@@ -194,7 +194,7 @@ impl HttpLink {
         match message {
             Some(Kind::Answer(..)) => self.counts.unmatched(),
             Some(Kind::Request(request)) => {
-                let plain = || Head { era: head.era.clone(), ..Head::default() };
+                let plain = || Head { era: head.era, ..Head::default() };
                 let (link, head) = (self.clone(), plain());
                 let send = |reply: Bytes| async move { drop(link.post(reply, &head).await) };
                 if let Some(reply) = self.calls.asked(whose, &request, send) {
