@@ -18,6 +18,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// A call is some hundred small pieces of memory that live as long as it does.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What a command comes to.
 pub(crate) enum Ending {
     Good,
