@@ -12,6 +12,9 @@ use crate::{
     json::text,
 };
 
+/// The longest result that is copied into its answer.
+const SMALL: usize = 4 << 10;
+
 /// The parts of answers that do not change from request to request.
 pub(crate) struct Pieces {
     /// `"_meta":{"io.modelcontextprotocol/serverInfo":{…}}`
@@ -161,9 +164,8 @@ impl Pieces {
         if result.get(open) != Some(&b'{') {
             return None;
         }
-        let tail = Bytes::from_static(b"}");
         if !version.is_modern() {
-            return Some([head(id, b"").into(), result.slice(open..), tail]);
+            return Some(closed(head(id, b""), result.slice(open..)));
         }
         let members = result.slice(open + 1..);
         let mut out = head(id, br#"{"resultType":"complete""#);
@@ -175,8 +177,19 @@ impl Pieces {
         if members.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'}') {
             out.push(b',');
         }
-        Some([out.into(), members, tail])
+        Some(closed(out, members))
     }
+}
+
+/// The end of an answer. A piece of its own costs more to write than a small one to copy.
+fn closed(mut head: Vec<u8>, rest: Bytes) -> [Bytes; 3] {
+    if rest.len() > SMALL {
+        return [head.into(), rest, Bytes::from_static(b"}")];
+    }
+    head.reserve_exact(rest.len() + 1);
+    head.extend_from_slice(&rest);
+    head.push(b'}');
+    [head.into(), Bytes::new(), Bytes::new()]
 }
 
 /// What a gate let through is nobody else's to keep.
