@@ -115,6 +115,8 @@ impl SessionMemory for StoredSessions {
 async fn load(store: &Store, known: &Known) -> Result<(), StoreError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     store.sessions().purge(millis(now)).await?;
+    // nobody else comes by where results were cut once and none is any more
+    store.cut_results().purge(millis(now)).await?;
     let sessions = store.sessions().load(millis(now)).await?;
     let loaded = sessions
         .into_iter()

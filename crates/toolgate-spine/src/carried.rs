@@ -8,6 +8,7 @@ use crate::{
     Client, Guarded, House, Outcome, Recorded, SourceFault, Spine, ToolAnswer, ToolSource, Undo,
     approving::Yes,
     conclude::Slot,
+    cutting::is_to_be_cut,
     noting::{Noted, Ran},
     planning::PlanLink,
     receipts::After,
@@ -60,7 +61,13 @@ impl Spine {
         let timeout = house.timeout(&tool);
         let result = client.within(timeout, self.run(&source, recorded)).await;
         drop(slot);
-        let result = result.map(|result| result.map(|answer| self.fitted(&house, &tool, &caller, answer)));
+        let result = match result {
+            // boxed: rare, and every call would carry room for it
+            Some(Ok(answer)) if is_to_be_cut(&house, &tool, &answer) => {
+                Some(Ok(Box::pin(self.cut(&house, &tool, &caller, answer)).await))
+            }
+            result => result,
+        };
         let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
         let outcome = house.conclude(&tool, result, timeout);
         if matches!(outcome, Outcome::Answered(_)) {

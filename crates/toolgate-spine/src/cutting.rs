@@ -1,7 +1,5 @@
 //! The beginning of a result that is too large, with a note for the model and a link to the whole.
 
-use std::{sync::Arc, time::Instant};
-
 use bytes::Bytes;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -11,26 +9,29 @@ use serde_json::{
 };
 use toolgate_core::{Caller, Kind, Tool, tool::WhenTooLarge};
 
-use crate::{House, Spine, ToolAnswer, results::KEPT_FOR};
+use crate::{
+    House, Spine, ToolAnswer,
+    results::{self, KEPT_FOR},
+};
 
 type RawObject = IndexMap<String, Box<RawValue>>;
 
+/// Whether an answer is too large for its tool, and is to be cut for that.
+pub(crate) fn is_to_be_cut(house: &House, tool: &Tool, answer: &ToolAnswer) -> bool {
+    tool.kind == Kind::Tool
+        && tool.facts.limits.result == WhenTooLarge::Cut
+        && answer.len() as u64 > house.result_bytes(tool)
+}
+
 impl Spine {
-    /// The answer as it is where it fits, cut where its tool says so. What can't be cut stays too large, and is refused.
-    pub(crate) fn fitted(&self, house: &House, tool: &Arc<Tool>, caller: &Caller, answer: ToolAnswer) -> ToolAnswer {
-        let most = house.result_bytes(tool);
-        let cuts = tool.kind == Kind::Tool && tool.facts.limits.result == WhenTooLarge::Cut;
-        if !cuts || answer.len() as u64 <= most {
-            return answer;
-        }
+    /// The beginning of an answer, once the whole is kept. What can't be cut or kept stays too large, and is refused.
+    pub(crate) async fn cut(&self, house: &House, tool: &Tool, caller: &Caller, answer: ToolAnswer) -> ToolAnswer {
         let whole = answer.bytes();
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
         // nothing is kept of what turns out to be no result
-        let cut = Whole::read(whole).and_then(|read| {
-            let address = self.results.keep(caller, whole, Instant::now())?;
-            read.cut(most, (whole.len(), &address, &tool.wire_name.to_string()))
-        });
-        match cut {
+        let (Some(books), Some(read)) = (&self.books, Whole::read(whole)) else { return answer };
+        let Some(address) = results::keep(&books.store, caller, whole).await else { return answer };
+        let most = usize::try_from(house.result_bytes(tool)).unwrap_or(usize::MAX);
+        match read.cut(most, (whole.len(), &address, tool.wire_name.as_str())) {
             Some(cut) => answer.with_bytes(cut),
             None => answer,
         }

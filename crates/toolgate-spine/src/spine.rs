@@ -21,7 +21,6 @@ use crate::{
     noting::{Ending, Noted, Ran},
     planning::{Planning, StepOf},
     receipts::with_meta,
-    results::Results,
 };
 
 /// Runs calls along the one path and holds the house they run in.
@@ -35,8 +34,6 @@ pub struct Spine {
     pub(crate) running: TaskTracker,
     /// `None` only where nothing is to outlive the process: embedded in tests.
     pub(crate) books: Option<Books>,
-    /// What was cut, whole.
-    pub(crate) results: Results,
     pub(crate) planning: Planning,
     /// False while sources that have just been started have not said yet what they offer.
     settled: watch::Sender<bool>,
@@ -65,7 +62,6 @@ impl Spine {
             recorder: Recorder::default(),
             running: TaskTracker::new(),
             books,
-            results: Results::default(),
             planning: Planning::default(),
             settled: watch::Sender::new(true),
         })

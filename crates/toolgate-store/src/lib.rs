@@ -16,6 +16,7 @@ mod scope;
 
 mod approvals;
 mod change;
+mod cut_results;
 mod engine;
 mod error;
 mod events;
@@ -52,6 +53,7 @@ pub use approvals::{
     NoticeEvent, Notices, Taken, Wide,
 };
 pub use change::{Change, Changes};
+pub use cut_results::{CutResultRoom, CutResults, NewCutResult};
 pub use error::StoreError;
 pub use events::{Event, Events};
 pub use fitness::FitnessRepository;

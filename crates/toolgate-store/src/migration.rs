@@ -66,6 +66,7 @@ const SQLITE_STORE: &[Migration] = &[
         name: "messages on desks",
         sql: include_str!("../migrations/sqlite/0010_messages_on_desks.sql"),
     },
+    Migration { version: 11, name: "cut results", sql: include_str!("../migrations/sqlite/0011_cut_results.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -87,6 +88,7 @@ const POSTGRES_STORE: &[Migration] = &[
         name: "messages on desks",
         sql: include_str!("../migrations/postgres/0010_messages_on_desks.sql"),
     },
+    Migration { version: 11, name: "cut results", sql: include_str!("../migrations/postgres/0011_cut_results.sql") },
 ];
 
 impl Migration {

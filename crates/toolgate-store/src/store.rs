@@ -7,9 +7,9 @@ use tokio::sync::broadcast;
 use aws_lc_rs::rand;
 
 use crate::{
-    Approvals, ArtifactRepository, Change, Changes, Events, FitnessRepository, Flows, Keys, KnowledgeRepository,
-    Location, Notices, Plans, Processes, Receipts, ResultRepository, Rights, Secrets, Sessions, StoreError, Tasks,
-    TodoRepository, VaultRepository,
+    Approvals, ArtifactRepository, Change, Changes, CutResults, Events, FitnessRepository, Flows, Keys,
+    KnowledgeRepository, Location, Notices, Plans, Processes, Receipts, ResultRepository, Rights, Secrets, Sessions,
+    StoreError, Tasks, TodoRepository, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
@@ -65,6 +65,11 @@ impl Store {
 
     pub fn receipts(&self) -> Receipts {
         Receipts::new(self.engine.clone())
+    }
+
+    /// What was too large for the call it answers.
+    pub fn cut_results(&self) -> CutResults {
+        CutResults::new(self.engine.clone())
     }
 
     pub fn plans(&self) -> Plans {

@@ -17,6 +17,8 @@ mod approvals_named;
 mod approvals_taken;
 #[path = "contract/changes.rs"]
 mod changes;
+#[path = "contract/cut_results.rs"]
+mod cut_results;
 #[path = "contract/edits.rs"]
 mod edits;
 #[path = "contract/events.rs"]

@@ -161,7 +161,7 @@ pub fn house(
     let gate = gate(config, &upstreams.pinned(config, lock), catalog)?;
     let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
     if ResultsSource::is_needed(gate.catalog().tools().map(|tool| &**tool)) {
-        sources.push(Arc::new(ResultsSource::new(Arc::clone(door))));
+        sources.push(Arc::new(ResultsSource::new(store.clone())));
     }
     for (name, pack) in &config.packs {
         sources.push(match name.as_str() {

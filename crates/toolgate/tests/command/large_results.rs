@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::bed::{
+    database::Database,
     home::Home,
     http::Answer,
     message::{ERAS, Era, Message},
@@ -93,6 +94,24 @@ fn nobody_else_can_read_it_or_learn_that_it_is_there() {
     assert_eq!(read(&gate, Era::Late, Some(&alice), &address).status, 200);
     let records = home.run(&["ledger", "tail", "--tool", "toolgate://results/*", "--principal", "user:bob"]).out;
     assert!(records.contains("failed") && records.contains("by user:bob"), "{records}");
+}
+
+#[test]
+fn another_replica_has_it_too_for_its_caller_alone_also_when_the_one_that_cut_it_is_gone() {
+    let database = Database::create();
+    let homes = [home().on(&database.url()), home().on(&database.url())];
+    let (first, second) = (homes[0].serve(), homes[1].serve());
+    let (alice, bob) = (homes[0].mint("--user alice"), homes[0].mint("--user bob"));
+    let address = link(&say(&first, Era::Late, &alice, &"x".repeat(5000)).result());
+    for era in ERAS {
+        assert!(read(&second, era, Some(&alice), &address).text().contains(&"x".repeat(5000)));
+        for token in [Some(bob.as_str()), None] {
+            let refused = read(&second, era, token, &address);
+            assert!(refused.words().starts_with("Resource not found"), "{}", refused.text());
+        }
+    }
+    drop(first);
+    assert!(read(&second, Era::Late, Some(&alice), &address).text().contains(&"x".repeat(5000)));
 }
 
 #[test]
