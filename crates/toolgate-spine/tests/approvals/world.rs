@@ -59,8 +59,7 @@ impl World {
                 permission: Permission::SignedIn,
                 when_denied: WhenDenied::Explained,
                 approval: Approval::Required,
-                // so that what is measured is the approval, and not how often a disk can be synced
-                effect: Effect::Read,
+                effect: Effect::Write,
                 ..Facts::default()
             },
         };
