@@ -168,6 +168,11 @@ impl Catalog {
         }
     }
 
+    /// Whether a request of this kind and name leads anywhere.
+    pub fn has(&self, kind: Kind, name: &str) -> bool {
+        self.meant(kind, name).is_some()
+    }
+
     fn is_called(&self, index: usize, name: &str) -> bool {
         self.entries.get(index).is_some_and(|entry| entry.tool.name.as_str() == name)
     }

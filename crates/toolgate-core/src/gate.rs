@@ -211,6 +211,30 @@ impl Gate {
         Found::Tool { tool: Arc::clone(&entry.tool), decision: self.decision(&verdict, caller, &entry.tool, lang) }
     }
 
+    /// The same for a prompt or resource that no source offers now, by what is known of it: what was asked for once, decided
+    /// once more.
+    pub fn find_absent(
+        &self,
+        view: &View,
+        caller: &Caller,
+        (tool, asked): (&Arc<Tool>, &str),
+        (approved, dry_run): (bool, bool),
+        lang: Lang,
+    ) -> Found {
+        let name = if self.rulebook.singles_out(asked) { asked } else { tool.name.as_str() };
+        let verdict = self.verdict_on(view, tool, name, approved, dry_run);
+        let is_listed = || {
+            let attributes = self.rulebook.attributes(tool, name);
+            let call = self.verdict_on(view, tool, name, false, false);
+            attributes.is_some_and(|attributes| self.rulebook.decide_list(&view.subject, &attributes, &call))
+        };
+        let by_pattern = matches!(tool.kind, Kind::Template | Kind::Address);
+        if tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed() && (by_pattern || !is_listed()) {
+            return Found::Nothing;
+        }
+        Found::Tool { tool: Arc::clone(tool), decision: self.decision(&verdict, caller, tool, lang) }
+    }
+
     /// The rules over arguments, for a call that passed all others.
     pub fn decide_arguments(
         &self,

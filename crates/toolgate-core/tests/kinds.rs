@@ -52,7 +52,11 @@ fn gate(tools: Vec<Tool>, rules: &str) -> Arc<Gate> {
 /// The code of what a request gets; `None` where it is answered as for something unknown.
 fn asked(gate: &Gate, caller: &Caller, kind: Kind, name: &str) -> Option<String> {
     let view = gate.view(caller).unwrap();
-    match gate.find_any(&view, caller, (kind, name), (false, false), Lang::En) {
+    said(gate.find_any(&view, caller, (kind, name), (false, false), Lang::En))
+}
+
+fn said(found: Found) -> Option<String> {
+    match found {
         Found::Nothing => None,
         Found::Tool { decision: Decision::Allow, .. } => Some("allow".to_owned()),
         Found::Tool { decision: Decision::NeedsApproval(denial) | Decision::Deny(denial), .. } => Some(denial.code),
@@ -158,6 +162,86 @@ fn an_address_of_a_template_leads_nowhere_the_template_does_not() {
     let stranger = Caller::anonymous();
     assert_eq!(asked(&gate, &stranger, Kind::Resource, "notes://7").as_deref(), Some("allow"));
     assert_eq!(asked(&gate, &stranger, Kind::Resource, "file:///etc/passwd"), None);
+}
+
+#[test]
+fn facts_about_an_address_hold_under_whichever_template_leads_there() {
+    let within = |template: &str| {
+        let template = ToolName::free(template).unwrap();
+        Tool { own_name: template, ..address("notes://secret*", Permission::AdminOnly) }
+    };
+    let templates = ["files://{id}", "notes://{id}"];
+    let mut everything: Vec<Tool> = templates.map(|text| template(text, Permission::SignedIn)).into();
+    everything.extend(templates.map(within));
+    let gate = gate(everything, "");
+    assert_eq!(asked(&gate, &user("alice"), Kind::Resource, "notes://7").as_deref(), Some("allow"));
+    assert_eq!(asked(&gate, &user("alice"), Kind::Resource, "notes://secret-7"), None);
+}
+
+#[test]
+fn what_no_source_offers_now_is_decided_as_it_would_be_if_one_did() {
+    let explained = Facts { when_denied: WhenDenied::Explained, ..facts(Permission::AdminOnly) };
+    let everything = || {
+        vec![
+            prompt("review", Permission::SignedIn),
+            prompt("named", Permission::Unauthenticated),
+            offered(Kind::Prompt, "shown", r#"{"name":"shown"}"#, explained.clone()),
+            Tool {
+                facts: Facts { advertised: true, ..facts(Permission::AdminOnly) },
+                ..resource("file:///a", Permission::AdminOnly)
+            },
+            resource("file:///b", Permission::SignedIn),
+            template("notes://{id}", Permission::Unauthenticated),
+            address("notes://advertised", Permission::AdminOnly),
+            Tool {
+                facts: Facts { advertised: true, ..facts(Permission::AdminOnly) },
+                ..address("kept://*", Permission::AdminOnly)
+            },
+        ]
+    };
+    let rules = r#"
+        @hides("yes") forbid (principal, action in Action::"call", resource == Prompt::"named") unless { principal has user };
+        @hides("no") forbid (principal, action in Action::"call", resource == Resource::"notes://7");
+        @obligation("approval") forbid (principal, action in Action::"call", resource == Resource::"file:///b");
+        @hides("yes") forbid (principal, action in Action::"call", resource == Resource::"notes://{id}")
+        when { principal has user && principal.user == "bob" };"#;
+    let (full, empty) = (gate(everything(), rules), gate(Vec::new(), rules));
+    let tenant = Tenant { id: "t".into(), role: Role::Admin, plan: None, overrides: Default::default() };
+    let allowlist = Some(["prompt:review", "resource:notes://{id}"].map(str::to_owned).into());
+    let callers = [
+        Caller::anonymous(),
+        user("alice"),
+        user("bob"),
+        Caller { tenant: Some(tenant), ..user("root") },
+        Caller { flow: Some(Flow { id: "f".into(), allowlist }), ..user("alice") },
+    ];
+    let mut seen = std::collections::BTreeSet::new();
+    for (found_by, name) in [
+        ("review", "review"),
+        ("named", "named"),
+        ("shown", "shown"),
+        ("file:///a", "file:///a"),
+        ("file:///b", "file:///b"),
+        ("notes://{id}", "notes://7"),
+        ("notes://{id}", "notes://8"),
+        ("notes://advertised", "notes://advertised"),
+        ("kept://*", "kept://1"),
+    ] {
+        let tool = Arc::new(everything().into_iter().find(|tool| tool.name.as_str() == found_by).unwrap());
+        let kind = if tool.kind == Kind::Prompt { Kind::Prompt } else { Kind::Resource };
+        for (caller, dry_run) in callers.iter().flat_map(|caller| [(caller, false), (caller, true)]) {
+            let there = {
+                let view = full.view(caller).unwrap();
+                said(full.find_any(&view, caller, (kind, name), (false, dry_run), Lang::En))
+            };
+            let view = empty.view(caller).unwrap();
+            let gone = said(empty.find_absent(&view, caller, (&tool, name), (false, dry_run), Lang::En));
+            assert_eq!(gone, there, "{name} {caller:?}");
+            seen.insert(gone);
+        }
+    }
+    let seen: Vec<_> = seen.iter().map(|code| code.as_deref().unwrap_or("hidden")).collect();
+    assert!(["hidden", "allow"].iter().all(|word| seen.contains(word)) && seen.len() > 4, "{seen:?}");
 }
 
 #[test]

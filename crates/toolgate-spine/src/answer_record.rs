@@ -70,6 +70,7 @@ impl AnswerRecord {
             tenant: bound.tenant.as_deref().map(Into::into),
             flow: bound.flow.as_deref().map(Into::into),
             outcome: if matches!(answer, Answer::Deny { .. }) { Outcome::Denied } else { Outcome::Granted },
+            asked: None,
             actor: actor(approver.who, None).into(),
             input: input.ok().and_then(|input| RawValue::from_string(input).ok()),
             approval: Some(approval.into()),

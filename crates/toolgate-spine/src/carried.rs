@@ -9,7 +9,7 @@ use crate::{
     approving::Yes,
     conclude::Slot,
     cutting::is_to_be_cut,
-    noting::{Noted, Ran},
+    noting::{Named, Noted, Ran},
     planning::PlanLink,
     receipts::After,
     spine::{ran_as, unrecorded},
@@ -47,7 +47,7 @@ impl Spine {
     pub(crate) async fn carry(&self, call: Carried) -> Outcome {
         let Carried { id, house, guarded, yes, source, slot, client, plan, started } = call;
         let (tool, caller) = (Arc::clone(&guarded.decided.tool), Arc::clone(&guarded.decided.caller));
-        let named = (Some(&tool), tool.name.as_str());
+        let named = Named::known(&tool, &guarded.decided.asked);
         let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments))
             .part_of(plan.as_ref().map(|link| link.plan.as_str()));
         let recorded = match self.recorder.record(self.books(), guarded, yes, &mut noted).await {

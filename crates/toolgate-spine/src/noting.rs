@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use aws_lc_rs::digest;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use toolgate_core::{Caller, Tool, redact::cut};
+use toolgate_core::{Caller, Kind as Of, Tool, redact::cut};
 use toolgate_store::{
     Approval,
     ledger::{Durability, Entry, Kind, Outcome as Word, Pending, ResultNote},
@@ -18,12 +18,37 @@ const INPUT: usize = 8 << 10;
 const SUMMARY: usize = 300;
 /// A name that leads to no tool is the caller's own text.
 const UNKNOWN_NAME: usize = 128;
+/// An address that a pattern leads to is the caller's own text too.
+const ASKED: usize = 4096;
 
 /// One call as the ledger sees it, before anything has come of it.
 pub(crate) struct Noted {
     entry: Entry,
     tool: Option<Arc<Tool>>,
     undoes: bool,
+}
+
+/// What a call is of, by what led to it and by what it was asked for as.
+pub(crate) struct Named<'a> {
+    pub(crate) tool: Option<&'a Arc<Tool>>,
+    /// What was asked for, where that led to nothing.
+    pub(crate) kind: Of,
+    pub(crate) asked: &'a str,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn known(tool: &'a Arc<Tool>, asked: &'a str) -> Self {
+        Self { tool: Some(tool), kind: tool.kind, asked }
+    }
+
+    /// A tool's name says it all; of a pattern's addresses it does not say which.
+    fn asked(&self, house: &House) -> Option<Arc<str>> {
+        let kind = self.tool.map_or(self.kind, |tool| tool.kind);
+        (kind != Of::Tool).then(|| {
+            let asked = house.plain.text(self.asked);
+            format!("{kind}:{}", asked.chars().take(ASKED).collect::<String>()).into()
+        })
+    }
 }
 
 /// The input of an undo.
@@ -40,15 +65,16 @@ impl Noted {
         house: &House,
         caller: &Caller,
         call: &Arc<str>,
-        (tool, name): (Option<&Arc<Tool>>, &str),
+        named: Named<'_>,
         arguments: Option<&RawValue>,
     ) -> Self {
+        let tool = named.tool;
         let redactor = tool.and_then(|tool| house.guard(tool)).map(|guard| &guard.redactor);
         let input = arguments.map(|arguments| match redactor {
             Some(redactor) => redactor.json(arguments.get()),
             None => house.plain.json(arguments.get()),
         });
-        let shortened = || -> Arc<str> { name.chars().take(UNKNOWN_NAME).collect::<String>().into() };
+        let shortened = || -> Arc<str> { named.asked.chars().take(UNKNOWN_NAME).collect::<String>().into() };
         let who = house.who.named(caller);
         Self {
             tool: tool.cloned(),
@@ -63,6 +89,7 @@ impl Noted {
                 tenant: who.tenant.clone(),
                 flow: who.flow.clone(),
                 outcome: Word::Allowed,
+                asked: named.asked(house),
                 actor: who.actor(caller, tool.map(|tool| &**tool)),
                 input: input.and_then(|input| RawValue::from_string(cut(input, INPUT)).ok()),
                 approval: None,

@@ -18,7 +18,7 @@ use crate::{
     books::{call_id, now},
     carried::Carried,
     conclude::Slot,
-    noting::{Ending, Noted, Ran},
+    noting::{Ending, Named, Noted, Ran},
     planning::{Planning, StepOf},
     receipts::with_meta,
 };
@@ -162,15 +162,16 @@ impl Spine {
         let admitted = match self.admit(&house, caller, (&call, step), &mut about).await {
             Ok(admitted) => admitted,
             Err(outcome) => {
-                let noted = Noted::of(&house, caller, &id, (about.tool.as_ref(), call.name), call.arguments)
-                    .part_of(step.map(StepOf::plan));
+                let named = Named { tool: about.tool.as_ref(), kind: call.kind, asked: call.name };
+                let noted = Noted::of(&house, caller, &id, named, call.arguments).part_of(step.map(StepOf::plan));
                 return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
             }
         };
         let tool = admitted.tool;
         match admitted.then {
             Then::Preview(previewed) => {
-                let noted = Noted::of(&house, caller, &id, (Some(&tool), call.name), Some(previewed.arguments()));
+                let named = Named::known(&tool, call.name);
+                let noted = Noted::of(&house, caller, &id, named, Some(previewed.arguments()));
                 let shown = self.preview(&house, caller, &tool, &*admitted.source, &previewed);
                 let outcome = Box::pin(shown).await;
                 self.recorder.answered(&tool, caller, started.elapsed());
@@ -250,7 +251,7 @@ impl Spine {
         let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
-                let named = (Some(&tool), call.name);
+                let named = Named::known(&tool, call.name);
                 let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
                 match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
                     Err(outcome) => *outcome,
@@ -276,7 +277,7 @@ impl Spine {
         let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
             Err(outcome) => *outcome,
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
-                let named = (Some(&tool), call.name);
+                let named = Named::known(&tool, call.name);
                 let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
                 match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
                     Err(outcome) => *outcome,

@@ -14,7 +14,7 @@ use crate::{
     answer::said,
     books::{call_id, now, scope_of},
     counterpart::CounterCall,
-    noting::{Noted, Ran},
+    noting::{Named, Noted, Ran},
     receipts::{self, Done, leave},
 };
 
@@ -162,7 +162,7 @@ impl Spine {
                 guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
             }
         };
-        let mut noted = Noted::of(house, caller, &id, (Some(&tool), way.tool()), way.arguments())
+        let mut noted = Noted::of(house, caller, &id, Named::known(&tool, way.tool()), way.arguments())
             .undoing(&receipt.id)
             .part_of(receipt.plan.as_deref());
         // the yes its call had covers this; a call that needed none covers nothing

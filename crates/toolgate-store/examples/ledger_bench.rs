@@ -159,6 +159,7 @@ impl Facts {
             tenant: Some("acme".into()),
             flow: None,
             outcome: Outcome::Answered,
+            asked: None,
             actor: self.actor.clone(),
             input: RawValue::from_string(text.into()).ok(),
             approval: None,

@@ -46,6 +46,47 @@ fn addresses(config: &Config, upstream: &Pinned, template: &str) -> Result<Vec<T
     Ok(all)
 }
 
+/// What a past request would lead to now, by what its record has: its kind, its source, the name it was found by and the one
+/// that was asked for. `None` where that can't be known without asking the server.
+pub fn past(
+    config: &Config,
+    (kind, source): (Kind, &str),
+    (name, asked): (&str, &str),
+) -> Result<Option<Tool>, RaiseProblem> {
+    let Some(upstream) = config.upstreams.iter().find(|entry| entry.enabled && entry.name == source) else {
+        return Ok(None);
+    };
+    let (kind, name) = match kind {
+        Kind::Tool => return Ok(None),
+        Kind::Prompt | Kind::Resource => (kind, name),
+        Kind::Template | Kind::Address => {
+            let by_template = !upstream.addresses.iter().any(|address| address == name);
+            let patterns = config.resources.keys().filter(|_| by_template).chain(&upstream.addresses);
+            let particular = patterns
+                .map(|pattern| (Pattern::glob(pattern), pattern))
+                .filter(|(glob, _)| glob.matches(asked))
+                .max_by_key(|(glob, _)| glob.plain());
+            match particular {
+                Some((_, pattern)) => (Kind::Address, pattern.as_str()),
+                // the operator's word for it is gone, and which template led there is not on record
+                None if kind == Kind::Address => return Ok(None),
+                None => (kind, name),
+            }
+        }
+    };
+    let facts = facts(config, kind, name)?;
+    let Ok(name) = ToolName::free(name) else { return Ok(None) };
+    Ok(Some(Tool {
+        kind,
+        wire_name: name.clone(),
+        own_name: name.clone(),
+        name,
+        source: source.into(),
+        definition: empty(),
+        facts,
+    }))
+}
+
 /// `None`, and a warning, for a name that is none.
 fn offered(
     upstream: &Pinned,

@@ -84,6 +84,8 @@ mod receipts;
 mod reload;
 #[path = "command/replay.rs"]
 mod replay;
+#[path = "command/replay_more.rs"]
+mod replay_more;
 #[path = "command/replicas.rs"]
 mod replicas;
 #[path = "command/routes.rs"]

@@ -80,6 +80,10 @@ impl Draft {
         repeat(&mut rest, &columns.repeated());
         rest.push_str(",\"source\":");
         string(&mut rest, &entry.source);
+        if let Some(asked) = &entry.asked {
+            rest.push_str(",\"asked\":");
+            string(&mut rest, asked);
+        }
         rest.push_str(",\"actor\":");
         raw(&mut rest, &entry.actor);
         if let Some(input) = &entry.input {

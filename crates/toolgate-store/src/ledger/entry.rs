@@ -88,6 +88,8 @@ pub struct Entry {
     pub tenant: Option<Arc<str>>,
     pub flow: Option<Arc<str>>,
     pub outcome: Outcome,
+    /// Where it was no tool: the kind and the name or address that was asked for, `resource:file:///notes`.
+    pub asked: Option<Arc<str>>,
     /// User, tenant, session, agent, task and flow, as JSON.
     pub actor: Arc<RawValue>,
     /// The redacted input, as JSON.

@@ -115,6 +115,7 @@ pub(crate) mod tests {
             tenant: None,
             flow: None,
             outcome: Outcome::Allowed,
+            asked: None,
             actor: RawValue::from_string(r#"{"user":"ann"}"#.into()).unwrap().into(),
             input: None,
             approval: None,

@@ -129,7 +129,7 @@ fn what_is_not_known_any_more_is_said_and_not_guessed() {
     assert_eq!(gone["not_redecided"][1]["why"], "tool_gone");
     let text = home.run(&["replay"]).out;
     assert!(
-        text.contains("2 can't be decided again exactly:\n  1  add_task: no such tool is known here now"),
+        text.contains("2 can't be decided again exactly:\n  1  add_task: nothing of this name is known here now"),
         "{text}"
     );
 }

@@ -28,6 +28,7 @@ pub(crate) fn entry(kind: Kind, call: &str, time: i64) -> Entry {
         tenant: Some("acme".into()),
         flow: None,
         outcome: if kind == Kind::Intent { Outcome::Allowed } else { Outcome::Answered },
+        asked: None,
         actor: RawValue::from_string(r#"{"user":"ann","tenant":"acme"}"#.into()).unwrap().into(),
         input: RawValue::from_string(r#"{"to":"/b"}"#.into()).ok(),
         approval: None,

@@ -112,7 +112,9 @@ fn words(record: &Record, outcome: &str) -> String {
     );
     let columns = [("tenant", record.tenant.as_deref()), ("flow", record.flow.as_deref())];
     let member = |name: &'static str| (name, whole.get(name).and_then(Value::as_str));
-    for (name, known) in columns.into_iter().chain([member("code"), member("approval"), member("plan")]) {
+    for (name, known) in
+        columns.into_iter().chain([member("asked"), member("code"), member("approval"), member("plan")])
+    {
         known.iter().for_each(|known| text.push_str(&format!("  {name}={}", line(known))));
     }
     if let Some(micros) = whole.get("duration_us").and_then(Value::as_u64) {

@@ -1,12 +1,12 @@
 //! A past decision once more, by the gate itself. What the record leaves open is tried each way; only what comes out the same
 //! is an answer.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, Decision, Denial, Found, Gate, Kind, Tool};
 
-use super::past::{Arguments, Past, Word};
+use super::past::{Arguments, Asked, Past, Word};
 
 /// What would be said, and by which rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +41,10 @@ impl Open {
     pub fn words(self) -> &'static str {
         match self {
             Self::Unreadable => "the record can't be read",
-            Self::ToolGone => "no such tool is known here now: it is gone, or it is a prompt or resource of a server",
-            Self::Redacted => "a rule reads the arguments, and some of them were redacted or cut",
+            Self::ToolGone => {
+                "nothing of this name is known here now: it is gone, or its record is older than those of prompts and resources"
+            }
+            Self::Redacted => "a rule reads the arguments, or the address, and a part of it was redacted or cut",
             Self::Undo => "a rule reads the arguments, and the call took an earlier one back",
             Self::Facts => "the flow's allowlist was not recorded, and the answer depends on it",
             Self::DryRun => "whether it was a dry run was not recorded, and the answer depends on it",
@@ -50,12 +52,21 @@ impl Open {
     }
 }
 
-pub fn decide(gate: &Gate, name: &str, past: &Past) -> Result<Again, Open> {
+/// What a decision was about.
+#[derive(Clone, Copy)]
+pub enum About<'a> {
+    /// By its name.
+    Tool(&'a str),
+    /// With what is known of it here, where no gate has it while its server does not run.
+    More(&'a Asked, Option<&'a Arc<Tool>>),
+}
+
+pub fn decide(gate: &Gate, about: About<'_>, past: &Past) -> Result<Again, Open> {
     let mut answer = None;
     for caller in &past.callers {
         let mut by_mode = None;
         for dry_run in past.dry_runs {
-            let again = once(gate, (caller, name), *dry_run, past)?;
+            let again = once(gate, (caller, about), *dry_run, past)?;
             if by_mode.get_or_insert_with(|| again.clone()).word != again.word {
                 return Err(Open::DryRun);
             }
@@ -68,14 +79,24 @@ pub fn decide(gate: &Gate, name: &str, past: &Past) -> Result<Again, Open> {
     answer.ok_or(Open::Unreadable)
 }
 
-fn once(gate: &Gate, (caller, name): (&Caller, &str), dry_run: bool, past: &Past) -> Result<Again, Open> {
+fn once(gate: &Gate, (caller, about): (&Caller, About<'_>), dry_run: bool, past: &Past) -> Result<Again, Open> {
     let said = |word: Word, denial: Option<Denial>| Again { word, rule: denial.map(|denial| denial.rule) };
-    if gate.catalog().find(name).is_none() {
-        // what nobody has stays unknown, whatever the rules
-        return if past.word == Word::Hidden { Ok(said(Word::Hidden, None)) } else { Err(Open::ToolGone) };
-    }
     let view = gate.view(caller).ok_or(Open::Unreadable)?;
-    let (tool, needs) = match gate.find_any(&view, caller, (Kind::Tool, name), (false, dry_run), gate.lang()) {
+    let known = |kind: Kind, name: &str| gate.find_any(&view, caller, (kind, name), (false, dry_run), gate.lang());
+    let found = match about {
+        About::Tool(name) if gate.catalog().has(Kind::Tool, name) => known(Kind::Tool, name),
+        About::More(asked, _) if !asked.is_whole() => return Err(Open::Redacted),
+        About::More(asked, None) if gate.catalog().has(asked.request(), &asked.name) => {
+            known(asked.request(), &asked.name)
+        }
+        About::More(asked, Some(tool)) => {
+            gate.find_absent(&view, caller, (tool, &asked.name), (false, dry_run), gate.lang())
+        }
+        // what nobody has stays unknown, whatever the rules
+        _ if past.word == Word::Hidden => Found::Nothing,
+        _ => return Err(Open::ToolGone),
+    };
+    let (tool, needs) = match found {
         Found::Nothing => return Ok(said(Word::Hidden, None)),
         Found::Tool { decision: Decision::Deny(denial), .. } => return Ok(said(Word::Denied, Some(denial))),
         Found::Tool { decision: Decision::NeedsApproval(denial), tool } => (tool, Some(denial)),

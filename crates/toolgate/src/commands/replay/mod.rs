@@ -1,17 +1,19 @@
 //! `replay`: every recorded decision once more under a candidate rulebook, and what would change.
 
 mod again;
+mod offered;
 mod past;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
-use toolgate_core::Gate;
-use toolgate_store::ledger::{Filter, Record};
+use toolgate_core::{Gate, Tool};
+use toolgate_store::ledger::{Filter, LedgerReader, Record};
 
 use self::{
-    again::{Again, Open},
-    past::Word,
+    again::{About, Again, Open},
+    offered::Offered,
+    past::{Past, Word},
 };
 use super::{
     books::{self, line},
@@ -20,8 +22,9 @@ use super::{
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Place, ReplayArgs},
+    config::Config,
     ground::Ground,
-    raise,
+    more, raise,
 };
 
 pub async fn run(asked: ReplayArgs) -> CommandResult {
@@ -33,34 +36,57 @@ pub async fn run(asked: ReplayArgs) -> CommandResult {
     }
     let files = ground.config.rules.iter().map(|path| raise::expand(path)).collect::<Result<Vec<_>, _>>()?.concat();
     let gate = ground.gate()?;
-    books::ended(replayed(&place, &gate, filter).await.and_then(|replay| {
+    let rules = Rules { config: &ground.config, gate: &gate };
+    books::ended(replayed(&place, &rules, filter).await.and_then(|replay| {
         print(output, &replay.to_json(&files), &replay.to_text(&files))?;
         Ok(if replay.is_as_it_was() { Ending::Good } else { Ending::No })
     }))
 }
 
-async fn replayed(place: &Place, gate: &Gate, filter: Filter) -> Result<Replay, Misuse> {
+/// What decides again, and the facts it does so by.
+struct Rules<'a> {
+    config: &'a Config,
+    gate: &'a Gate,
+}
+
+impl Rules<'_> {
+    fn decide(&self, offered: &Offered, name: &str, past: &Past) -> Result<Result<Again, Open>, Misuse> {
+        let Some(asked) = &past.asked else { return Ok(again::decide(self.gate, About::Tool(name), past)) };
+        let tool = match offered.reached(asked, name, &past.source) {
+            Some(reached) => more::past(self.config, (reached.kind, &reached.source), (&reached.name, &asked.name))?,
+            None => None,
+        };
+        let tool: Option<Arc<Tool>> = tool.map(Arc::new);
+        Ok(again::decide(self.gate, About::More(asked, tool.as_ref()), past))
+    }
+}
+
+async fn replayed(place: &Place, rules: &Rules<'_>, filter: Filter) -> Result<Replay, Misuse> {
     let open = ledger::Open::at(place).await?;
+    let replay = match &open.ledger {
+        None => {
+            eprintln!("toolgate: {}", ledger::NO_LEDGER);
+            Ok(Replay::default())
+        }
+        Some(ledger) => replay(ledger, rules, filter).await,
+    };
+    open.close().await;
+    replay
+}
+
+async fn replay(ledger: &LedgerReader, rules: &Rules<'_>, filter: Filter) -> Result<Replay, Misuse> {
+    let offered = Offered::in_records(ledger, &filter).await?;
     let mut replay = Replay::default();
-    let mut result = Ok(());
-    match &open.ledger {
-        None => eprintln!("toolgate: {}", ledger::NO_LEDGER),
-        Some(ledger) => {
-            let mut pages = ledger.pages(filter);
-            loop {
-                match pages.next().await {
-                    Ok(page) if page.is_empty() => break,
-                    Ok(page) => page.iter().for_each(|record| replay.add(gate, record)),
-                    Err(fault) => {
-                        result = Err(fault);
-                        break;
-                    }
-                }
-            }
+    let mut pages = ledger.pages(filter);
+    loop {
+        let page = pages.next().await?;
+        if page.is_empty() {
+            return Ok(replay);
+        }
+        for record in &page {
+            replay.add(rules, &offered, record)?;
         }
     }
-    open.close().await;
-    Ok(result.map(|()| replay)?)
 }
 
 /// One kind of change, by whom it would meet.
@@ -82,21 +108,26 @@ struct Replay {
 }
 
 impl Replay {
-    fn add(&mut self, gate: &Gate, record: &Record) {
-        let decided = match past::read(record) {
-            None => return,
-            Some(Err(_)) => Err(Open::Unreadable),
-            Some(Ok(past)) => again::decide(gate, &record.tool, &past).map(|again| (past, again)),
+    fn add(&mut self, rules: &Rules<'_>, offered: &Offered, record: &Record) -> Result<(), Misuse> {
+        let past = match past::read(record) {
+            None => return Ok(()),
+            Some(Err(_)) => {
+                *self.open.entry((Open::Unreadable, record.tool.clone())).or_default() += 1;
+                return Ok(());
+            }
+            Some(Ok(past)) => past,
         };
-        match decided {
-            Err(why) => *self.open.entry((why, record.tool.clone())).or_default() += 1,
-            Ok((past, again)) if past.word == again.word => self.same += 1,
-            Ok((past, Again { word, rule })) => {
-                let (caller, tool) = (record.principal.clone(), record.tool.clone());
+        let tool = past.asked.as_ref().map_or_else(|| record.tool.clone(), ToString::to_string);
+        match rules.decide(offered, &record.tool, &past)? {
+            Err(why) => *self.open.entry((why, tool)).or_default() += 1,
+            Ok(again) if past.word == again.word => self.same += 1,
+            Ok(Again { word, rule }) => {
+                let caller = record.principal.clone();
                 let rule = rule.or(past.rule).unwrap_or_default();
                 *self.changes.entry(Change { caller, tool, was: past.word, would_be: word, rule }).or_default() += 1;
             }
         }
+        Ok(())
     }
 
     fn changed(&self) -> u64 {

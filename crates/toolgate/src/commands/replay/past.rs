@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolgate_core::Caller;
+use toolgate_core::{Caller, Kind};
 use toolgate_store::ledger::Record;
 
 /// What the rules say to a call.
@@ -34,7 +34,46 @@ pub struct Past {
     pub word: Word,
     pub rule: Option<String>,
     pub arguments: Arguments,
+    /// `None` for a tool.
+    pub asked: Option<Asked>,
+    /// Empty where the call led to nothing.
+    pub source: String,
 }
+
+/// A prompt or resource as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asked {
+    /// What it was found as.
+    pub kind: Kind,
+    pub name: String,
+}
+
+impl Asked {
+    fn read(text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once(':')?;
+        Some(Self { kind: kind.parse().ok()?, name: name.to_owned() })
+    }
+
+    /// What a request for it says.
+    pub fn request(&self) -> Kind {
+        if self.kind == Kind::Prompt { Kind::Prompt } else { Kind::Resource }
+    }
+
+    /// Nothing was taken out or cut off.
+    pub fn is_whole(&self) -> bool {
+        !self.name.contains("[redacted") && self.name.chars().count() < LONGEST_ASKED
+    }
+}
+
+/// As flows' lists name it.
+impl std::fmt::Display for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.request(), self.name)
+    }
+}
+
+/// What is as long as this may have been cut.
+const LONGEST_ASKED: usize = 4096;
 
 #[derive(Debug)]
 pub enum Arguments {
@@ -49,6 +88,10 @@ pub enum Arguments {
 
 #[derive(Deserialize)]
 struct Parts {
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    asked: Option<String>,
     actor: Box<RawValue>,
     #[serde(default)]
     input: Option<Box<RawValue>>,
@@ -89,6 +132,8 @@ fn parse(record: &Record) -> Option<Past> {
             "invalid_arguments" | "argument_too_large" | "schema_unusable" => Arguments::Unfit,
             _ => arguments(parts.input),
         },
+        asked: parts.asked.as_deref().map(|asked| Asked::read(asked).ok_or(())).transpose().ok()?,
+        source: parts.source,
     })
 }
 

@@ -105,6 +105,7 @@ pub fn entry(call: &str, time: i64) -> Entry {
         tenant: Some("acme".into()),
         flow: None,
         outcome: Outcome::Answered,
+        asked: None,
         actor: RawValue::from_string(r#"{"user":"ann"}"#.into()).unwrap().into(),
         input: RawValue::from_string(format!(r#"{{"to":"/b/{call}"}}"#)).ok(),
         approval: None,
