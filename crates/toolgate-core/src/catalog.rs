@@ -71,7 +71,9 @@ impl Catalog {
         let mut tools = tools;
         tools.sort_by(|a, b| (a.kind, &a.wire_name, &a.name).cmp(&(b.kind, &b.wire_name, &b.name)));
         // the first of two prompts or resources of one name is the one: nobody can rename what servers call theirs
-        tools.dedup_by(|b, a| a.kind != Kind::Tool && a.kind == b.kind && a.wire_name == b.wire_name);
+        tools.dedup_by(|b, a| {
+            a.kind != Kind::Tool && a.kind == b.kind && a.wire_name == b.wire_name && leads_alike(a, b)
+        });
         let mut catalog = Self::default();
         for (index, tool) in tools.into_iter().enumerate() {
             catalog.shelves.entry(tool.kind).or_insert(index..index).end = index + 1;
@@ -81,8 +83,8 @@ impl Catalog {
                 Kind::Resource => drop(catalog.resources.insert(tool.name.to_string(), index)),
                 Kind::Template => catalog.patterns.push((Pattern::template(tool.name.as_str()), None, index)),
                 Kind::Address => {
-                    // one that is about what a template leads to leads nowhere else
-                    let within = (tool.own_name != tool.name).then(|| Pattern::template(tool.own_name.as_str()));
+                    // one that is about what a template or a wider address leads to leads nowhere else
+                    let within = (tool.own_name != tool.name).then(|| within(tool.own_name.as_str()));
                     catalog.patterns.push((Pattern::glob(tool.name.as_str()), within, index));
                 }
             }
@@ -195,6 +197,16 @@ impl Catalog {
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
+}
+
+/// What the operator says of an address is said within each template that leads there.
+fn leads_alike(a: &Tool, b: &Tool) -> bool {
+    a.kind != Kind::Address || a.own_name == b.own_name
+}
+
+/// A server's template, or an operator's address.
+fn within(text: &str) -> Pattern {
+    if text.contains('{') { Pattern::template(text) } else { Pattern::glob(text) }
 }
 
 /// What must be equal for two to be one class: type, source, facts, and the name where a rule reads it.

@@ -179,6 +179,23 @@ fn facts_about_an_address_hold_under_whichever_template_leads_there() {
 }
 
 #[test]
+fn facts_about_an_address_hold_within_a_wider_one_too() {
+    let secret =
+        Tool { own_name: ToolName::free("files://*").unwrap(), ..address("*://secret*", Permission::AdminOnly) };
+    let wide = [address("files://*", Permission::SignedIn), address("notes://*", Permission::SignedIn)];
+    let gate = gate(wide.into_iter().chain([secret]).collect(), "");
+    let alice = user("alice");
+    assert_eq!(asked(&gate, &alice, Kind::Resource, "files://7").as_deref(), Some("allow"));
+    assert_eq!(asked(&gate, &alice, Kind::Resource, "files://secret"), None);
+    assert_eq!(
+        asked(&gate, &alice, Kind::Resource, "notes://secret").as_deref(),
+        Some("allow"),
+        "said within the other"
+    );
+    assert_eq!(asked(&gate, &alice, Kind::Resource, "none://secret"), None, "it leads nowhere by itself");
+}
+
+#[test]
 fn what_no_source_offers_now_is_decided_as_it_would_be_if_one_did() {
     let explained = Facts { when_denied: WhenDenied::Explained, ..facts(Permission::AdminOnly) };
     let everything = || {

@@ -31,17 +31,18 @@ pub fn registered(config: &Config, upstreams: &[Pinned]) -> Result<Vec<Tool>, Ra
         for address in entry.map(|entry| entry.addresses.as_slice()).unwrap_or_default() {
             let facts = facts(config, Kind::Address, address)?;
             all.extend(offered(upstream, Kind::Address, (address, address), &empty(), facts));
+            all.extend(addresses(config, upstream, address)?);
         }
     }
     Ok(all)
 }
 
-/// Facts about addresses that a template leads to hold for them, whatever the template's own are.
-fn addresses(config: &Config, upstream: &Pinned, template: &str) -> Result<Vec<Tool>, RaiseProblem> {
+/// Facts about addresses that a template or a wider address leads to hold for them, whatever its own are.
+fn addresses(config: &Config, upstream: &Pinned, leads: &str) -> Result<Vec<Tool>, RaiseProblem> {
     let mut all = Vec::new();
-    for pattern in config.resources.keys().filter(|pattern| *pattern != template) {
+    for pattern in config.resources.keys().filter(|pattern| *pattern != leads) {
         let facts = facts(config, Kind::Address, pattern)?;
-        all.extend(offered(upstream, Kind::Address, (pattern, template), &empty(), facts));
+        all.extend(offered(upstream, Kind::Address, (pattern, leads), &empty(), facts));
     }
     Ok(all)
 }
@@ -60,8 +61,7 @@ pub fn past(
         Kind::Tool => return Ok(None),
         Kind::Prompt | Kind::Resource => (kind, name),
         Kind::Template | Kind::Address => {
-            let by_template = !upstream.addresses.iter().any(|address| address == name);
-            let patterns = config.resources.keys().filter(|_| by_template).chain(&upstream.addresses);
+            let patterns = config.resources.keys().chain(&upstream.addresses);
             let particular = patterns
                 .map(|pattern| (Pattern::glob(pattern), pattern))
                 .filter(|(glob, _)| glob.matches(asked))

@@ -27,6 +27,15 @@ forbid (principal, action in Action::"call", resource is Resource)
 when { resource.name like "test://private/*" };
 "#;
 
+const FACTS: &str = r#"
+[resources."test://notes/*"]
+approval = "required"
+[resources."other://a*"]
+permission = "admin_only"
+[prompts."*p1"]
+permission = "admin_only"
+"#;
+
 fn config(more: &str) -> String {
     format!(
         "rules = [\"rules\"]\n[packs.gate]\n[[upstreams]]\nname = \"docs\"\nprefix = \"docs.\"\ncommand = \"python3\"\n\
@@ -124,21 +133,28 @@ fn a_prompt_and_a_resource_that_other_rules_decide_otherwise_are_said_and_the_ot
 fn the_facts_are_those_of_now_and_what_they_do_not_tell_is_not_guessed() {
     let home = home();
     a_day(&home);
-    home.write(
-        "toolgate.toml",
-        &config(
-            "[resources.\"test://notes/*\"]\napproval = \"required\"\n[prompts.\"*p1\"]\npermission = \"admin_only\"\n",
-        ),
-    );
+    home.write("toolgate.toml", &config(FACTS));
     let with_facts = replay(&home, &[]);
     assert_eq!(
         with_facts["changes"],
         json!([
             change("user:alice", "prompt:docs.p1", "allowed", "hidden", ""),
+            change("user:alice", "resource:other://a", "allowed", "hidden", ""),
             change("user:alice", "resource:test://notes/é", "allowed", "needs_approval", "approval"),
         ]),
         "{with_facts:#}"
     );
+    // and so says the gate itself
+    let gate = serve(&home);
+    let alice = home.mint("--user alice");
+    let listed = || ask(&gate, Some(&alice), "prompts/list", &json!({})).text();
+    until("the server's prompts are there", || listed().contains("docs.greet").then_some(()));
+    let words = |method, params| ask(&gate, Some(&alice), method, &params).words();
+    assert!(words("prompts/get", json!({"name": "docs.p1"})).starts_with("Unknown prompt"));
+    assert!(words("resources/read", json!({"uri": "other://a"})).starts_with("Resource not found"));
+    assert!(words("resources/read", json!({"uri": "test://notes/é"})).contains("approval"));
+    drop(gate);
+
     home.write("toolgate.toml", "rules = [\"rules\"]\n[packs.gate]\n");
     let gone = replay(&home, &[]);
     assert_eq!(gone["changed"], 0);
