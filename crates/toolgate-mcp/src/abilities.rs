@@ -44,6 +44,11 @@ impl Abilities {
         )
     }
 
+    /// Whether the client can be sent to an address.
+    pub(crate) const fn includes_addresses(self) -> bool {
+        self.0 & ELICITATION_URL != 0
+    }
+
     pub(crate) const fn bits(self) -> u8 {
         self.0
     }

@@ -10,6 +10,7 @@ use toolgate_spine::{LogLevel, Resumed};
 use crate::{
     approval::Wish,
     conversation::{self, Hears},
+    elsewhere,
     json::text,
     message::Message,
     mirror, notes,
@@ -66,6 +67,7 @@ pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Resul
         capabilities: if can_be_asked(ask) { asked.capabilities.clone() } else { running::empty() },
         asked_while_running: !ask.version.is_modern(),
         address: ask.transport.address(),
+        post: asked.post.clone(),
     };
     let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);
     Ok(converse(asked, running, hears, ask))
@@ -150,6 +152,12 @@ fn resumed(asked: &Asked, ask: &Ask<'_>) -> Result<Came, Refusal> {
             let message = "the call that waited for these answers is over, or waits elsewhere; call again without requestState";
             Refusal::new(StatusCode::OK, code::INVALID_PARAMS, message)
         }),
+        // the source itself knows whether the client has been there
+        Some(State::Elsewhere) if !elsewhere::is_declined(responses.as_deref()) => Ok(Came::First),
+        Some(State::Elsewhere) => {
+            let message = "this needs an interaction that the client declined; call again without requestState to be asked again";
+            Err(Refusal::new(StatusCode::OK, code::INTERNAL, message))
+        }
         None => Err(Refusal::params(stale).over_ok()),
     }
 }

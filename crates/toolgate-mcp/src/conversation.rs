@@ -190,6 +190,16 @@ impl Talk {
                     inner.questions.withdraw(&id);
                 }
             }
+            Said::Ended(_) if self.asked.version.is_modern() => {
+                tracing::debug!("not told that an interaction has ended: the client's version has no message for it");
+            }
+            Said::Ended(params) => {
+                if !self.out.send(&[&notes::ended(&params)]).await
+                    && let Some(post) = &self.asked.post
+                {
+                    post.leave(params);
+                }
+            }
             Said::Lacks(_) => {}
         }
     }

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tokio::{
     sync::{mpsc, watch},
     time,
@@ -15,10 +16,12 @@ use crate::{
     framing,
     identity::{Identified, KeptCredentials},
     message::Message,
+    notes,
     refusal::Refusal,
     session::Session,
     watches::{self, Watches},
     wire::{Ask, Inner},
+    wishes::Kept,
 };
 
 pub(crate) const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -92,7 +95,7 @@ pub(crate) struct Listener {
     credentials: KeptCredentials,
     origin: Origin,
     filter: Filter,
-    watches: Arc<Watches>,
+    kept: Kept,
 }
 
 /// How messages are put on the stream.
@@ -124,17 +127,17 @@ impl Listener {
             }
         }
         let origin = Origin::Subscription(ask.id.to_owned());
-        Self { inner: inner.clone(), credentials, origin, filter, watches }
+        Self { inner: inner.clone(), credentials, origin, filter, kept: Kept { watches, ..Kept::default() } }
     }
 
     pub(crate) fn session(inner: &Arc<Inner>, credentials: KeptCredentials, session: Session) -> Self {
-        let watches = inner.wishes.watches(session.id, session.expires).unwrap_or_default();
-        Self { inner: inner.clone(), credentials, origin: Origin::Session(session), filter: Filter::all(), watches }
+        let kept = inner.wishes.kept(session.id, session.expires).unwrap_or_default();
+        Self { inner: inner.clone(), credentials, origin: Origin::Session(session), filter: Filter::all(), kept }
     }
 
-    pub(crate) fn process(inner: &Arc<Inner>, credentials: KeptCredentials, watches: Option<Arc<Watches>>) -> Self {
-        let watches = watches.unwrap_or_default();
-        Self { inner: inner.clone(), credentials, origin: Origin::Process, filter: Filter::all(), watches }
+    pub(crate) fn process(inner: &Arc<Inner>, credentials: KeptCredentials, kept: Option<Kept>) -> Self {
+        let kept = kept.unwrap_or_default();
+        Self { inner: inner.clone(), credentials, origin: Origin::Process, filter: Filter::all(), kept }
     }
 
     /// Runs in a task of its own until the receiver is dropped.
@@ -159,6 +162,8 @@ struct Open {
     digests: Digests,
     /// Resources that changed and that this client was not told of yet.
     updated: BTreeSet<String>,
+    /// That interactions outside the protocol have ended, likewise.
+    ended: Vec<Box<RawValue>>,
     revisions: watch::Receiver<u64>,
     framing: Framing,
     out: mpsc::Sender<Bytes>,
@@ -169,8 +174,8 @@ impl Open {
         // Watched before looked at, so that a change in between is not missed.
         let mut revisions = listener.inner.spine.revisions();
         revisions.mark_unchanged();
-        let mut open =
-            Self { listener, digests: Digests::default(), updated: BTreeSet::new(), revisions, framing, out };
+        let (digests, updated, ended) = (Digests::default(), BTreeSet::new(), Vec::new());
+        let mut open = Self { listener, digests, updated, ended, revisions, framing, out };
         open.digests = open.current(identified);
         open
     }
@@ -192,7 +197,8 @@ impl Open {
                     }
                 }
                 // Told below, once it is certain that the caller may still read them.
-                uris = self.listener.watches.updated() => self.updated.extend(uris),
+                uris = self.listener.kept.watches.updated() => self.updated.extend(uris),
+                ended = self.listener.kept.mailbox.taken() => self.ended.extend(ended),
                 // Looked at again here too: a credential that runs out changes no revision.
                 _ = keep_alive.tick() => {
                     if self.framing == Framing::Events && self.out.send(framing::KEEP_ALIVE).await.is_err() {
@@ -230,11 +236,21 @@ impl Open {
                 return false;
             }
         }
-        goes_on && self.tell_of_updates().await
+        goes_on && self.tell_of_updates().await && self.tell_of_ends().await
+    }
+
+    async fn tell_of_ends(&mut self) -> bool {
+        for params in std::mem::take(&mut self.ended) {
+            if !self.send(&notes::ended(&params)).await {
+                // for the next stream
+                self.listener.kept.mailbox.put(params);
+            }
+        }
+        !self.out.is_closed()
     }
 
     async fn tell_of_updates(&mut self) -> bool {
-        let watched = self.listener.watches.uris();
+        let watched = self.listener.kept.watches.uris();
         for uri in std::mem::take(&mut self.updated).iter().filter(|uri| watched.contains(*uri)) {
             let uri = serde_json::to_string(uri).unwrap_or_default();
             if !self.notify("notifications/resources/updated", &format!("\"uri\":{uri}")).await {
@@ -255,9 +271,9 @@ impl Open {
                 _ => None,
             }
         };
-        for uri in self.listener.watches.uris() {
+        for uri in self.listener.kept.watches.uris() {
             if may_read(&uri).is_none() {
-                self.listener.watches.remove(&uri);
+                self.listener.kept.watches.remove(&uri);
             }
         }
     }

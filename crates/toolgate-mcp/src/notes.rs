@@ -19,6 +19,12 @@ pub(crate) fn log(params: &RawValue) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","method":"notifications/message","params":"#, params.get().as_bytes(), b"}"].concat()
 }
 
+/// That an interaction outside the protocol has ended, its parameters untouched. The newer era has no such message.
+pub(crate) fn ended(params: &RawValue) -> Vec<u8> {
+    [br#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":"#, params.get().as_bytes(), b"}"]
+        .concat()
+}
+
 /// Whether a log message is to be passed on. One that does not say how urgent it is was let through already.
 pub(crate) fn is_as_urgent(params: &RawValue, least: LogLevel) -> bool {
     #[derive(serde::Deserialize)]

@@ -15,6 +15,7 @@ use toolgate_core::Caller;
 use toolgate_spine::{ClientFault, Question};
 
 use crate::{
+    elsewhere,
     json::text,
     message::Message,
     session::{self, PrincipalDigest, SessionId},
@@ -52,7 +53,7 @@ impl Questions {
         let mut id = [0; 16];
         rand::fill(&mut id).ok()?;
         let id = URL_SAFE_NO_PAD.encode(id);
-        let (method, params) = (question.asking.method(), question.params.get());
+        let (method, params) = (question.asking.method(), elsewhere::named(question.params.get(), &id));
         let request = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{params}}}"#);
         self.sweep();
         let owner = session::digest_of(caller);

@@ -21,6 +21,8 @@ pub mod code {
     pub const MISSING_CAPABILITY: i32 = -32021;
     /// Of the older era.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// Of the older era: the client must go to an address first.
+    pub const ADDRESS_REQUIRED: i32 = -32042;
     /// A rule says no, and there is no result to say it in.
     pub const DENIED: i32 = -31400;
     pub const NOT_SIGNED_IN: i32 = -31401;

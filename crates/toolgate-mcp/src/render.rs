@@ -6,9 +6,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Denial, Kind, Tool};
-use toolgate_spine::{InputRequired, Outcome, Question};
+use toolgate_spine::{InputRequired, Outcome, Post, Question};
 
 use crate::{
+    elsewhere,
     era::Version,
     json::{fault::shortened, text},
     parked::Parked,
@@ -33,6 +34,8 @@ pub(crate) struct Asked {
     pub(crate) capabilities: Box<RawValue>,
     /// Of a client of the older era, where it has one.
     pub(crate) session: Option<SessionId>,
+    /// Where such a client hears of what ends after the call.
+    pub(crate) post: Option<Arc<dyn Post>>,
 }
 
 impl Asked {
@@ -59,7 +62,10 @@ impl Asked {
                 "argument '{argument}' is filled in from the caller, and nothing says what it is; sign in with a credential that does"
             ))),
             Outcome::Unavailable { message, .. } => Err(Refusal::new(StatusCode::OK, code::INTERNAL, message)),
-            Outcome::Rejected { code, message, data, .. } => Err(self.rejected(code, message, data)),
+            Outcome::Rejected { code, message, data, .. } => match self.addresses(code, data.as_deref()) {
+                Some(requests) => self.elsewhere(&requests),
+                None => Err(self.rejected(code, message, data)),
+            },
             Outcome::InputRequired { input, .. } => self.input_required(&input),
         }
     }
@@ -96,6 +102,7 @@ impl Asked {
                 let message = format!("{} wants more input, which can't be asked for here", tool.called());
                 Err(Refusal::new(StatusCode::OK, code::INTERNAL, message))
             }
+            Outcome::Rejected { code, message, data, .. } => Err(self.rejected(code, message, data)),
             outcome => self.outcome(outcome, true),
         }
     }
@@ -137,6 +144,7 @@ impl Asked {
         let known = match i32::try_from(code).unwrap_or(code::INTERNAL) {
             // the newer era has another word for it
             code::RESOURCE_NOT_FOUND if self.version.is_modern() => code::INVALID_PARAMS,
+            code::ADDRESS_REQUIRED if self.version.is_modern() => code::INTERNAL,
             known => known,
         };
         let missing = known == code::MISSING_CAPABILITY && self.version.is_modern();
@@ -167,6 +175,19 @@ impl Asked {
         Ok(self.questions(input.requests.as_deref(), &state))
     }
 
+    /// Where a client of the newer era must go before the call can run: questions, as the newer era has it.
+    fn addresses(&self, code: i64, data: Option<&str>) -> Option<String> {
+        elsewhere::requests(code, data).filter(|_| self.version.is_modern())
+    }
+
+    fn elsewhere(&self, requests: &str) -> Result<[Bytes; 3], Refusal> {
+        if elsewhere::is_offered(&self.capabilities) {
+            Ok(self.questions(Some(requests), &State::Elsewhere))
+        } else {
+            Err(self.lacks_part("elicitation", r#"{"url":{}}"#))
+        }
+    }
+
     /// What a call of ours asks of a client of the newer era: the questions are the answer, and the call waits.
     pub(crate) async fn ask(&self, running: Running, question: Question) -> Result<[Bytes; 3], Refusal> {
         self.park(Parked::wait(running, question).await)
@@ -183,8 +204,12 @@ impl Asked {
 
     /// The client can't be asked what the call needs to know.
     fn lacks(&self, capability: &str) -> Refusal {
+        self.lacks_part(capability, "{}")
+    }
+
+    fn lacks_part(&self, capability: &str, part: &str) -> Refusal {
         let message = format!("this {} needs a client that offers {capability}", self.call.kind);
-        let data = format!(r#"{{"requiredCapabilities":{{"{capability}":{{}}}}}}"#);
+        let data = format!(r#"{{"requiredCapabilities":{{"{capability}":{part}}}}}"#);
         Refusal::new(StatusCode::BAD_REQUEST, code::MISSING_CAPABILITY, message).with_data(Some(data))
     }
 

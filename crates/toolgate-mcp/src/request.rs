@@ -13,6 +13,7 @@ use crate::{
     json::text,
     list,
     listen::{Filter, Listener},
+    mailbox::SessionPost,
     refusal::{Refusal, code},
     render::Asked,
     reply::Reply,
@@ -150,6 +151,7 @@ impl Inner {
             call: Arc::new(call),
             capabilities: ask.capabilities(),
             session: ask.legacy.map(|legacy| legacy.session),
+            post: ask.legacy.and_then(|client| SessionPost::of(&self.wishes, &client)),
         }
     }
 }

@@ -5,7 +5,9 @@ use std::{borrow::Cow, collections::VecDeque, future::Future, net::IpAddr, pin::
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinHandle};
 use toolgate_core::{Caller, Kind, Lang, Tool};
-use toolgate_spine::{Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Resumed, Said, Say};
+use toolgate_spine::{
+    Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Post, Resumed, Said, Say,
+};
 
 use crate::{
     approval::{Wish, at_client},
@@ -38,6 +40,8 @@ pub(crate) struct Ear {
     /// Of the older era: it is asked while the call runs. Else it is asked in the call's answer, and calls again.
     pub(crate) asked_while_running: bool,
     pub(crate) address: Option<IpAddr>,
+    /// Where it hears of what ends after the call.
+    pub(crate) post: Option<Arc<dyn Post>>,
 }
 
 pub(crate) struct Running {
@@ -64,13 +68,14 @@ impl Running {
     ) -> Self {
         let (sender, said) = mpsc::channel(SAID_KEPT);
         let asked_while_running = ear.asked_while_running;
-        let client = Client::on(Line {
+        let line = Line {
             said: sender,
             wants_progress: ear.wants_progress,
             log: ear.log,
             capabilities: ear.capabilities,
             address: ear.address,
-        });
+        };
+        let client = Client::with_post(line, ear.post);
         let (inner, caller, call) = (Arc::clone(inner), Arc::clone(caller), Arc::clone(call));
         let outcome = Box::pin(async move {
             if asked_while_running {
@@ -116,6 +121,8 @@ impl Hearing {
 
     /// What was said and not heard when the call ended. Its last questions are nobody's any more.
     pub(crate) fn rest(&mut self) -> Vec<Said> {
+        // from here on there is nobody to hear it, and whoever says something knows
+        self.said.close();
         let mut rest: Vec<Said> = self.earlier.drain(..).collect();
         while let Ok(said) = self.said.try_recv() {
             rest.extend(self.noted(said).filter(|said| !matches!(said, Said::Question(_))));

@@ -16,6 +16,8 @@ pub(crate) enum State {
     Source(Option<String>),
     /// A call of ours that waits for the answers.
     Parked([u8; 16]),
+    /// Nothing: the client was sent to an address, and the call is made anew.
+    Elsewhere,
 }
 
 /// The request that a state belongs to.
@@ -45,6 +47,7 @@ impl States {
                 payload.push(2);
                 payload.extend_from_slice(id);
             }
+            State::Elsewhere => payload.push(3),
         }
         to.bind(|bound| self.0.seal(&payload, bound))
     }
@@ -59,6 +62,7 @@ impl States {
         match rest.split_first()? {
             (0, []) => Some(State::Source(None)),
             (1, text) => String::from_utf8(text.to_vec()).ok().map(|text| State::Source(Some(text))),
+            (3, []) => Some(State::Elsewhere),
             (2, id) => id.try_into().ok().map(State::Parked),
             _ => None,
         }
@@ -85,7 +89,8 @@ mod tests {
         let alice = Caller { user: Some(UserId::own("alice").unwrap()), ..Caller::default() };
         let nobody = Caller::default();
         let to = |caller, name, arguments| Belongs { caller, kind: Kind::Tool, name, arguments };
-        for state in [State::Source(None), State::Source(Some("x\"y".into())), State::Parked([7; 16])] {
+        for state in [State::Source(None), State::Source(Some("x\"y".into())), State::Parked([7; 16]), State::Elsewhere]
+        {
             let sealed = states.seal(&state, &to(&alice, "t", "{}"), 1000);
             assert_eq!(states.open(&sealed, &to(&alice, "t", "{}"), 1500), Some(state));
             assert_eq!(states.open(&sealed, &to(&alice, "t", "{}"), 1600), None);

@@ -228,9 +228,8 @@ impl Client {
         let credentials = self.credentials();
         let kept = credentials.to_kept();
         if let Ok(identified) = self.inner.identify(credentials).await {
-            let watches =
-                self.legacy.get().and_then(|legacy| self.inner.wishes.watches(legacy.session, legacy.expires));
-            Listener::process(&self.inner, kept, watches).run_lines(&identified, self.out.clone()).await;
+            let told = self.legacy.get().and_then(|legacy| self.inner.wishes.kept(legacy.session, legacy.expires));
+            Listener::process(&self.inner, kept, told).run_lines(&identified, self.out.clone()).await;
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Inner {
     pub(crate) states: States,
     pub(crate) parking: Arc<Parking>,
     pub(crate) questions: Questions,
-    pub(crate) wishes: Wishes,
+    pub(crate) wishes: Arc<Wishes>,
 }
 
 impl Wire {
@@ -65,7 +65,7 @@ impl Wire {
             states: States::new(&config.seal_key),
             parking: Arc::default(),
             questions: Questions::default(),
-            wishes: Wishes::default(),
+            wishes: Arc::default(),
             spine,
             identify,
             memory,

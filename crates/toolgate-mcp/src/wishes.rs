@@ -1,5 +1,5 @@
-//! What clients of the older era asked for once and for all: a level of log messages, news of resources. It lasts as long as
-//! their session, in the process that heard it: a client that is served by several replicas must come back to the same one.
+//! What clients of the older era asked for once and for all, a level of log messages and news of resources, and what waits
+//! to be told to them. It lasts as long as their session, in the process that heard it: a client that is served by several replicas must come back to the same one.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use toolgate_spine::LogLevel;
 
-use crate::{session::SessionId, watches::Watches, wire};
+use crate::{mailbox::Mailbox, session::SessionId, watches::Watches, wire};
 
 /// Sessions whose wishes are kept.
 const MOST: usize = 10_000;
@@ -21,14 +21,26 @@ pub(crate) struct Wishes(Mutex<HashMap<SessionId, Wish>>);
 
 struct Wish {
     level: LogLevel,
-    watches: Arc<Watches>,
+    kept: Kept,
     expires: u64,
+}
+
+/// What a stream of the session looks at.
+#[derive(Clone, Default)]
+pub(crate) struct Kept {
+    pub(crate) watches: Arc<Watches>,
+    pub(crate) mailbox: Arc<Mailbox>,
 }
 
 impl Wish {
     /// Nothing would be lost with it: every stream of a session leaves one behind.
     fn is_idle(&self) -> bool {
-        self.level == DEFAULT_LEVEL && self.watches.is_empty() && Arc::strong_count(&self.watches) == 1
+        let Kept { watches, mailbox } = &self.kept;
+        self.level == DEFAULT_LEVEL
+            && watches.is_empty()
+            && mailbox.is_empty()
+            && Arc::strong_count(watches) == 1
+            && Arc::strong_count(mailbox) == 1
     }
 }
 
@@ -44,7 +56,12 @@ impl Wishes {
 
     /// What the session watches; `None` where too many sessions have wishes.
     pub(crate) fn watches(&self, session: SessionId, expires: u64) -> Option<Arc<Watches>> {
-        self.change(session, expires, |wish| Arc::clone(&wish.watches))
+        self.kept(session, expires).map(|kept| kept.watches)
+    }
+
+    /// As [`Self::watches`], with what waits to be told.
+    pub(crate) fn kept(&self, session: SessionId, expires: u64) -> Option<Kept> {
+        self.change(session, expires, |wish| wish.kept.clone())
     }
 
     pub(crate) fn forget(&self, session: &SessionId) {
@@ -60,8 +77,7 @@ impl Wishes {
                 return None;
             }
         }
-        let wish =
-            all.entry(session).or_insert_with(|| Wish { level: DEFAULT_LEVEL, watches: Arc::default(), expires });
+        let wish = all.entry(session).or_insert_with(|| Wish { level: DEFAULT_LEVEL, kept: Kept::default(), expires });
         Some(change(wish))
     }
 

@@ -14,6 +14,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
+use crate::Post;
+
 /// How far a running call is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProgressNote {
@@ -79,6 +81,8 @@ pub enum Said {
     /// The parameters of a log message, as they came.
     Log(Box<RawValue>),
     Question(Question),
+    /// An interaction outside the protocol, to which the client was sent, has ended: the message's parameters, as they came.
+    Ended(Box<RawValue>),
     /// The call wanted to ask what the client did not declare. It was told so and goes on as it can.
     Lacks(Asking),
 }
@@ -110,6 +114,7 @@ pub struct Client(Option<Arc<Inner>>);
 #[derive(Debug)]
 struct Inner {
     line: Line,
+    post: Option<Arc<dyn Post>>,
     thinking: Mutex<Thinking>,
 }
 
@@ -150,7 +155,19 @@ pub struct Line {
 
 impl Client {
     pub fn on(line: Line) -> Self {
-        Self(Some(Arc::new(Inner { line, thinking: Mutex::default() })))
+        Self::with_post(line, None)
+    }
+
+    /// A client that also hears of what ends after its call.
+    pub fn with_post(line: Line, post: Option<Arc<dyn Post>>) -> Self {
+        Self(Some(Arc::new(Inner { line, post, thinking: Mutex::default() })))
+    }
+
+    /// Whether both are one client, though perhaps of two calls.
+    pub fn is(&self, other: &Self) -> bool {
+        let (Some(one), Some(other)) = (&self.0, &other.0) else { return false };
+        let whose = |inner: &Inner| inner.post.as_ref().map(|post| post.whose());
+        Arc::ptr_eq(one, other) || whose(one).is_some_and(|whose_one| whose(other) == Some(whose_one))
     }
 
     pub fn wants_progress(&self) -> bool {
@@ -173,6 +190,20 @@ impl Client {
         if let Some(inner) = self.0.as_ref().filter(|inner| inner.line.log.is_some_and(|least| level >= least)) {
             let _ = inner.line.said.try_send(Said::Log(params.to_owned()));
         }
+    }
+
+    /// Tells that an interaction to which the client was sent has ended: with its call while that runs, else by its post. False
+    /// where neither is there. Never waits.
+    pub fn ended(&self, params: &RawValue) -> bool {
+        let Some(inner) = &self.0 else { return false };
+        // who can't be asked has no stream to hear it on
+        let place = inner.line.said.try_reserve().ok().filter(|_| self.can(Asking::Elicitation));
+        match (place, &inner.post) {
+            (Some(place), _) => place.send(Said::Ended(params.to_owned())),
+            (None, Some(post)) => post.leave(params.to_owned()),
+            (None, None) => return false,
+        }
+        true
     }
 
     /// Where it calls from, as far as that is known.

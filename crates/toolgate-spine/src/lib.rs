@@ -25,6 +25,7 @@ mod limits;
 mod noting;
 mod outcome;
 mod planning;
+mod post;
 mod receipts;
 mod recorded;
 mod results;
@@ -51,6 +52,7 @@ pub use outcome::Outcome;
 pub use planning::{
     Execution, OnFailure, PlanPreview, PlanProblem, PlanShown, ProposedCall, Reason, TakenBack, plan_for_operator,
 };
+pub use post::Post;
 pub use recorded::{Counters, Recorded, Recorder};
 pub use results::ResultsSource;
 pub use source::{InputRequired, Resumed, SourceFault, ToolOffer, ToolSource, Watch};

@@ -17,7 +17,8 @@ use toolgate_spine::{Asking, Client};
 use crate::{
     UpstreamConfig,
     counts::Counts,
-    fault::shortened,
+    elsewhere::Elsewhere,
+    fault::{Fault, shortened},
     message::{self, Request},
     questions::{Turn, refusal},
     scan,
@@ -30,6 +31,7 @@ pub(crate) struct Calls {
     counts: Arc<Counts>,
     pub(crate) allowed: Vec<Asking>,
     under_way: Mutex<UnderWay>,
+    elsewhere: Elsewhere,
     /// Streams of the newer era that the server has not acknowledged yet.
     opening: Mutex<HashMap<u64, oneshot::Sender<Honoured>>>,
     renew: Notify,
@@ -76,7 +78,14 @@ impl Drop for Under {
 impl Calls {
     pub(crate) fn new(config: &UpstreamConfig, counts: Arc<Counts>) -> Arc<Self> {
         let allowed = Asking::ALL.into_iter().filter(|asking| config.ask.contains(asking)).collect();
-        Arc::new(Self { counts, allowed, under_way: Mutex::default(), opening: Mutex::default(), renew: Notify::new() })
+        Arc::new(Self {
+            counts,
+            allowed,
+            under_way: Mutex::default(),
+            elsewhere: Elsewhere::default(),
+            opening: Mutex::default(),
+            renew: Notify::new(),
+        })
     }
 
     /// `may_ask`: in the newer era a server asks in its answers alone.
@@ -85,6 +94,14 @@ impl Calls {
         let turn = Arc::new(Turn::new(id, client.clone(), allowed));
         self.under_way().open.insert(id, Arc::clone(&turn));
         Under { calls: Arc::clone(self), turn }
+    }
+
+    /// What a refusal sends the call's client to is known before anything else is read.
+    pub(crate) fn refused(&self, id: u64, fault: &Fault) {
+        let turn = self.under_way().open.get(&id).map(Arc::clone);
+        if let Some(turn) = turn {
+            self.elsewhere.refused(fault, &turn.client);
+        }
     }
 
     /// The server is done with it, or never got it.
@@ -189,7 +206,11 @@ impl Calls {
             let why = "it is not certain which call this belongs to; ask on the stream of the call, or run one call at a time";
             return Some(message::error(request.id, &refusal(-32600, why)));
         };
-        turn.put(request, asking, send).err().map(|fault| message::error(request.id, &fault))
+        let put = turn.put(request, asking, send);
+        if put.is_ok() {
+            self.elsewhere.asked(asking, request, &turn.client);
+        }
+        put.err().map(|fault| message::error(request.id, &fault))
     }
 
     /// A notification of the server.
@@ -219,6 +240,12 @@ impl Calls {
                 let uri = scan::member(params.get(), "uri").map(serde_json::from_str::<String>);
                 if let Some(Ok(uri)) = uri {
                     self.counts.watches.updated(&uri);
+                }
+            }
+            ("notifications/elicitation/complete", Some(params)) => {
+                if let Err(why) = self.elsewhere.ended(params) {
+                    let text = shortened(params.get(), 200);
+                    tracing::debug!(target: "toolgate::upstream", upstream = self.counts.upstream, "nobody is told what has ended, {why}: {text}");
                 }
             }
             ("notifications/subscriptions/acknowledged", Some(params)) => self.acknowledged(params),

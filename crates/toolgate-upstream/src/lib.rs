@@ -12,6 +12,7 @@ mod child;
 mod config;
 mod counts;
 mod definition;
+mod elsewhere;
 mod era;
 mod fault;
 mod glob;

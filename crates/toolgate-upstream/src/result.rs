@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolgate_spine::{Asking, Client, InputRequired, SourceFault, ToolAnswer};
 
-use crate::{Fault, fault::shortened, questions, scan, upstream::Inner};
+use crate::{Fault, elsewhere::ADDRESS_REQUIRED, fault::shortened, questions, scan, upstream::Inner};
 
 impl Inner {
     /// `asked`: the client that the upstream may ask for more input, in its answer.
@@ -19,6 +19,11 @@ impl Inner {
         match answer {
             Ok(result) if result.len() > most => Err(unavailable(&Fault::TooLarge { most })),
             Ok(result) => self.passed_on(result, asked).map_err(|fault| unavailable(&fault))?,
+            // an error that asks, of one that may not
+            Err(Fault::Refused { code: ADDRESS_REQUIRED, .. }) if !self.config.ask.contains(&Asking::Elicitation) => {
+                let why = "ask in its entry in the configuration leaves that out".to_owned();
+                Err(unavailable(&Fault::MayNotAsk { what: Asking::Elicitation.capability(), why }))
+            }
             // an error of its own reaches the client as it came: some tell the client what to do
             Err(Fault::Refused { code, message, data }) => Err(SourceFault::Rejected { code, message, data }),
             Err(Fault::TooLarge { .. }) => Err(unavailable(&Fault::TooLarge { most })),

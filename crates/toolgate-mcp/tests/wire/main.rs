@@ -4,6 +4,7 @@
 mod calls;
 mod completion;
 mod credentials;
+mod elsewhere;
 mod eras;
 mod events;
 mod house;

@@ -18,7 +18,7 @@ use serde_json::{
 use tokio::sync::watch;
 use toolgate_core::Kind;
 use toolgate_spine::{
-    Asking, ClientFault, InputRequired, LogLevel, ProgressNote, Recorded, SourceFault, ToolAnswer, ToolOffer,
+    Asking, Client, ClientFault, InputRequired, LogLevel, ProgressNote, Recorded, SourceFault, ToolAnswer, ToolOffer,
     ToolSource, Watch,
 };
 
@@ -31,6 +31,8 @@ pub struct Fixture {
     pub tools_alone: AtomicBool,
     /// By address.
     watched: Mutex<BTreeMap<String, watch::Sender<u64>>>,
+    /// Of the last call that sent its client elsewhere.
+    sent: Mutex<Client>,
     /// Watches that are over.
     pub unwatched: Arc<AtomicUsize>,
 }
@@ -49,6 +51,12 @@ impl Fixture {
         if let Some(changes) = self.watched.lock().unwrap().get(uri) {
             changes.send_modify(|count| *count += 1);
         }
+    }
+
+    /// The client that was sent elsewhere has been there. Whether it could be told.
+    pub fn ended(&self, name: &str) -> bool {
+        let params = RawValue::from_string(format!(r#"{{"elicitationId":"{name}","odd":1.50}}"#)).unwrap();
+        self.sent.lock().unwrap().ended(&params)
     }
 
     pub fn runs(&self) -> usize {
@@ -146,6 +154,21 @@ impl Fixture {
                 message: "lacks a thing".to_owned(),
                 data: Some(r#"{"requiredCapabilities":{"thing":{}},"odd":1.50}"#.to_owned()),
             }),
+            "elsewhere" => {
+                *self.sent.lock().unwrap() = client.clone();
+                let data = call.arguments().get().to_owned();
+                Err(SourceFault::Rejected { code: -32042, message: "go there".to_owned(), data: Some(data) })
+            }
+            "elsewhere_first" => {
+                *self.sent.lock().unwrap() = client.clone();
+                let asked = client.ask(Asking::Elicitation, call.arguments().to_owned()).await;
+                assert!(self.ended("e"));
+                Ok(ToolAnswer::text(asked.unwrap().get()))
+            }
+            "wants_address" => match call.resumed() {
+                None => again(Some(&format!(r#"{{"a":{{"method":"elicitation/create","params":{ADDRESS}}}}}"#)), None),
+                Some(_) => came_back(call),
+            },
             "rejected" => Err(SourceFault::Rejected { code: -7, message: "own \"words\"".to_owned(), data: None }),
             "wants" => wants(call, &["elicitation/create", "roots/list"]),
             "wants_sampling" => wants(call, &["sampling/createMessage"]),
@@ -236,6 +259,9 @@ fn wants(call: &Recorded, methods: &[&str]) -> Result<ToolAnswer, SourceFault> {
         Some(_) => came_back(call),
     }
 }
+
+/// As the newer era has it: nothing names it.
+pub const ADDRESS: &str = r#"{"url":"https://example.com", "mode":"url","message":"é"}"#;
 
 /// Not easy to keep unchanged.
 pub const STATE: &str = "its \"own\"\n状態 {}";

@@ -53,7 +53,7 @@ pub fn tools() -> Vec<Tool> {
         "ask_briefly",
     ];
     let wanting = ["wants", "wants_rounds", "wants_state", "wants_forever", "wants_nonsense", "wants_sampling"];
-    let others = ["logs", "rejected_lacking", "rejected"];
+    let others = ["logs", "rejected_lacking", "rejected", "elsewhere", "elsewhere_first", "wants_address"];
     all.extend(asking.iter().chain(&wanting).chain(&others).map(|name| tool(name, json!({}), open())));
     all.push(tool("ask_writing", json!({}), Facts { effect: Effect::Write, ..open() }));
     all

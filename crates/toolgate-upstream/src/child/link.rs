@@ -176,6 +176,9 @@ impl Wire {
     }
 
     fn settle(&self, id: Option<u64>, answer: Result<Bytes, Fault>) -> bool {
+        if let (Some(id), Err(fault)) = (id, &answer) {
+            self.calls.refused(id, fault);
+        }
         id.into_iter().for_each(|id| self.calls.over(id));
         let waiting = id.and_then(|id| self.waiting().remove(&id));
         match waiting {

@@ -111,6 +111,9 @@ impl HttpLink {
         let mut hung_up = HungUp { link: self, era: head.era.filter(|_| told), id };
         let whose = under.as_ref().map_or(Whose::Nobodys, |under| Whose::Of(&under.turn));
         let answer = self.exchange(id, body, head, whose).await;
+        if let Err(fault) = &answer {
+            self.calls.refused(id, fault);
+        }
         if answer.as_ref().map_or_else(Fault::is_final, |_| true) {
             self.calls.over(id);
         }

@@ -5,6 +5,7 @@ mod asking;
 mod changes;
 mod children;
 mod credentials;
+mod elsewhere;
 mod input;
 mod kinds;
 mod logs;
