@@ -1,6 +1,9 @@
 //! What was seen of an upstream, counted; the wish for new lists; and who waits for changes of a resource.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::{
+    pin::pin,
+    sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+};
 
 use tokio::sync::Notify;
 
@@ -34,18 +37,22 @@ impl Counts {
         if !lists.is_empty() {
             let bits = lists.iter().fold(0, |bits, listed| bits | listed.bit());
             self.outdated.fetch_or(bits, Ordering::AcqRel);
-            self.wish.notify_one();
+            self.wish.notify_waiters();
         }
     }
 
-    /// Waits until some list may have changed.
-    pub(crate) async fn changed(&self) -> Vec<Listed> {
+    /// Waits until one of these lists may have changed, and says which.
+    pub(crate) async fn changed(&self, lists: &[Listed]) -> Vec<Listed> {
+        let bits = lists.iter().fold(0, |bits, listed| bits | listed.bit());
         loop {
-            self.wish.notified().await;
-            let bits = self.outdated.swap(0, Ordering::AcqRel);
+            let mut wished = pin!(self.wish.notified());
+            // from here on no wish is missed
+            wished.as_mut().enable();
+            let bits = self.outdated.fetch_and(!bits, Ordering::AcqRel) & bits;
             if bits != 0 {
-                return Listed::ALL.into_iter().filter(|listed| bits & listed.bit() != 0).collect();
+                return lists.iter().copied().filter(|listed| bits & listed.bit() != 0).collect();
             }
+            wished.await;
         }
     }
 

@@ -80,27 +80,28 @@ async fn connect(inner: &Inner) -> Result<Arc<Live>, Fault> {
 async fn tend(inner: &Inner, live: &Arc<Live>) -> String {
     let listening = listen(inner, live);
     tokio::pin!(listening);
-    let relisting = relist(inner, live);
-    tokio::pin!(relisting);
+    // each at its own pace: one that changes all the time delays no other
+    let [tools, prompts, resources] = Listed::TOLD_TOGETHER.map(|lists| relist(inner, live, lists));
+    let relisting = async { tokio::join!(tools, prompts, resources) };
     tokio::select! {
         why = live.link.over() => why,
         () = &mut listening => "it tells of no more changes".to_owned(),
         () = inner.probe(live) => "it can't be asked how it is".to_owned(),
-        () = &mut relisting => "its list can't be read".to_owned(),
+        _ = relisting => "its lists can't be read".to_owned(),
     }
 }
 
 /// Never ends by itself.
-async fn relist(inner: &Inner, live: &Live) {
+async fn relist(inner: &Inner, live: &Live, lists: &[Listed]) {
     let patience = &inner.config.patience;
     loop {
-        // a pause first: whatever is said meanwhile is one wish
-        sleep(patience.relist).await;
-        let mut lists = Vec::new();
-        for listed in inner.counts.changed().await {
-            lists.push(fresh(inner, live, listed, patience.connect).await);
+        let mut read = Vec::new();
+        for listed in inner.counts.changed(lists).await {
+            read.push(fresh(inner, live, listed, patience.connect).await);
         }
-        publish(inner, lists);
+        publish(inner, read);
+        // whatever is said meanwhile is one wish
+        sleep(patience.relist).await;
     }
 }
 

@@ -13,6 +13,10 @@ pub(crate) enum Listed {
 impl Listed {
     pub(crate) const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
+    /// As a server tells of their changes.
+    pub(crate) const TOLD_TOGETHER: [&[Self]; 3] =
+        [&[Self::Tools], &[Self::Prompts], &[Self::Resources, Self::Templates]];
+
     pub(crate) const fn method(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",

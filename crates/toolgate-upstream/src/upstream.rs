@@ -142,6 +142,11 @@ impl Upstream {
         self.inner.changes.subscribe()
     }
 
+    /// Its state, now and from here on.
+    pub fn states(&self) -> watch::Receiver<State> {
+        self.inner.state.subscribe()
+    }
+
     pub fn status(&self) -> Status {
         let inner = &self.inner;
         let live = inner.live.load();

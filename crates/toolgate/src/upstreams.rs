@@ -5,12 +5,16 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs,
+    future::{Future, pending, poll_fn},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
+    task::Poll,
 };
 
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 use toolgate_core::{
     Facts, Kind,
     pin::{BadLock, Choice, Judged, Lock, State},
@@ -109,6 +113,28 @@ pub struct Upstreams {
 struct Running {
     config: config::Upstream,
     upstream: Arc<Upstream>,
+    offers: watch::Receiver<u64>,
+    states: watch::Receiver<toolgate_upstream::State>,
+}
+
+impl Running {
+    fn start(connection: UpstreamConfig, config: config::Upstream) -> Self {
+        let upstream = Upstream::start(connection);
+        let (mut offers, states) = (upstream.changes(), upstream.states());
+        // it may have been quick
+        offers.mark_changed();
+        Self { config, upstream, offers, states }
+    }
+
+    async fn changed(&mut self) {
+        let gone = tokio::select! {
+            changed = self.offers.changed() => changed.is_err(),
+            changed = self.states.changed() => changed.is_err(),
+        };
+        if gone {
+            pending().await
+        }
+    }
 }
 
 impl Upstreams {
@@ -138,7 +164,7 @@ impl Upstreams {
             }
         }
         for (connection, config) in starting {
-            self.running.insert(config.name.clone(), Running { upstream: Upstream::start(connection), config });
+            self.running.insert(config.name.clone(), Running::start(connection, config));
         }
         Ok(())
     }
@@ -150,6 +176,16 @@ impl Upstreams {
     /// Changes whenever some upstream offers other tools than before.
     pub fn revision(&self) -> Vec<u64> {
         self.running.values().map(|running| *running.upstream.changes().borrow()).collect()
+    }
+
+    /// Waits until some upstream offers other tools than it did, or is up or down since, when this was last waited for.
+    pub async fn changed(&mut self) {
+        let mut all: Vec<_> = self.running.values_mut().map(|running| Box::pin(running.changed())).collect();
+        poll_fn(|context| match all.iter_mut().any(|one| one.as_mut().poll(context).is_ready()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await
     }
 
     /// Every upstream has answered, or said why it can't.

@@ -112,6 +112,8 @@ mod tenants;
 mod tiers;
 #[path = "command/undo.rs"]
 mod undo;
+#[path = "command/upstream_news.rs"]
+mod upstream_news;
 #[path = "command/upstreams.rs"]
 mod upstreams;
 #[path = "command/webhooks.rs"]

@@ -16,7 +16,7 @@ use toolgate_store::Store;
 use super::newcomers::Newcomers;
 use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, upstreams::Upstreams};
 
-/// How often files and upstreams are looked at.
+/// How often files are looked at, and how long upstreams rest after one was.
 const EVERY: Duration = Duration::from_millis(250);
 
 type Stamp = Option<(SystemTime, u64)>;
@@ -46,21 +46,29 @@ impl Keeper {
         let mut seen = loaded.clone();
         // the first house was raised before any upstream had answered, whether or not one has by now
         let mut offered = vec![0; self.upstreams.revision().len()];
+        let mut look = tokio::time::interval(EVERY);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        // one change of an upstream is followed at once; however many follow it, the next house is not before the next look
+        let mut rested = true;
         loop {
-            let asked = tokio::select! {
-                () = tokio::time::sleep(EVERY) => None,
-                seen = self.newcomers.answered() => {
-                if let Err(problem) = self.change_lock(|keeper, lock| seen.accept(&keeper.upstreams, lock)) {
-                    tracing::error!(%problem, "what was accepted could not be written down");
+            tokio::select! {
+                _ = look.tick() => rested = true,
+                () = self.upstreams.changed(), if rested => {
+                    rested = false;
+                    self.follow_upstreams(&mut offered);
+                    continue;
                 }
-                continue;
-            }
-                Some(answer) = self.asked.recv() => Some(answer),
-                _ = stopped.wait_for(|stopped| *stopped) => break,
-            };
-            if let Some(answer) = asked {
-                let _ = answer.send(self.follow_catalog().await);
-                continue;
+                seen = self.newcomers.answered() => {
+                    if let Err(problem) = self.change_lock(|keeper, lock| seen.accept(&keeper.upstreams, lock)) {
+                        tracing::error!(%problem, "what was accepted could not be written down");
+                    }
+                    continue;
+                }
+                Some(answer) = self.asked.recv() => {
+                    let _ = answer.send(self.follow_catalog().await);
+                    continue;
+                }
+                () = async { drop(stopped.wait_for(|stopped| *stopped).await) } => break,
             }
             let now = stamps(&self.ground);
             // a file that still changes may be half written: it is read once it has kept still for one look
@@ -77,18 +85,22 @@ impl Keeper {
                     }
                 }
                 seen = loaded.clone();
-                offered = self.upstreams.revision();
-            } else {
-                // looked at before what they offer: whatever is settled by now is in the house after this
-                let settled = self.upstreams.settled();
-                if self.upstreams.revision() != offered {
-                    offered = self.upstreams.revision();
-                    self.look_at_upstreams();
-                }
-                self.spine.settle(settled);
+                // whatever they say next may be of others than before
+                offered.clear();
             }
         }
         self.upstreams.stop().await;
+    }
+
+    fn follow_upstreams(&mut self, offered: &mut Vec<u64>) {
+        // both before what they offer is looked at: whatever is settled by now is in the house after this, and what changes
+        // meanwhile is not missed
+        let (settled, now) = (self.upstreams.settled(), self.upstreams.revision());
+        if *offered != now {
+            *offered = now;
+            self.look_at_upstreams();
+        }
+        self.spine.settle(settled);
     }
 
     async fn follow_catalog(&mut self) -> Result<(), String> {
