@@ -20,6 +20,7 @@ use crate::{
     reply::Reply,
     running::{self, Ear, OwnedCall, Running},
     state::State,
+    under_way::Begun,
     wire::{self, Ask, Inner, Transport},
 };
 
@@ -46,7 +47,8 @@ pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Resul
     let params = &ask.message.params;
     let call = read(inner, ask, kind)?;
     let hears = Hears { token: notes::token(params)?, log: log_level(inner, ask)? };
-    let asked = inner.asked(ask, call);
+    let mut asked = inner.asked(ask, call);
+    asked.begun = begun(inner, ask);
     let resumed = match resumed(&asked, ask)? {
         Came::Back(mut parked) => {
             parked.answer(params.input_responses.unwrap_or("{}"));
@@ -76,6 +78,11 @@ pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Resul
 /// A client of the older era is asked on the stream of its call; without one there is nowhere to ask.
 fn can_be_asked(ask: &Ask<'_>) -> bool {
     ask.version.is_modern() || !matches!(ask.transport, Transport::Http { events: false, .. })
+}
+
+fn begun(inner: &Inner, ask: &Ask<'_>) -> Option<Begun> {
+    let session = ask.legacy.filter(|_| matches!(ask.transport, Transport::Http { .. }))?.session;
+    Some(inner.under_way.begin(session, ask.id))
 }
 
 fn converse<'a>(asked: Asked, running: Running, hears: Hears<'a>, ask: &Ask<'a>) -> Answering<'a> {

@@ -3,6 +3,8 @@
 //!
 //! As long as nothing is sent the status is still free, so that a denial can be a 401 here too.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use tokio::{sync::mpsc, time};
 use toolgate_spine::{LogLevel, Outcome, Question, Said};
@@ -48,6 +50,7 @@ pub(crate) async fn plain(asked: Asked, mut running: Running) -> Result<Reply, R
                 running.said.rest();
                 return asked.ended(outcome, &running.said, true).map(Reply::json);
             }
+            () = asked.called_off() => return Ok(Reply::accepted()),
         }
     }
 }
@@ -70,6 +73,8 @@ pub(crate) async fn with_events(asked: Asked, mut running: Running, hears: Hears
             outcome = Some(ended);
             said
         }
+        // the protocol has no answer for it: the stream ends without
+        () = asked.called_off() => return Ok(Reply::events(mpsc::channel(1).1)),
         () = time::sleep(KEEP_ALIVE_EVERY) => Vec::new(),
     };
     Ok(stream(asked, running, hears, first, outcome))
@@ -122,12 +127,14 @@ struct Talk {
     asked: Asked,
     notes: Option<Notes>,
     log: Option<LogLevel>,
+    /// What the client was asked under which id, by the question's number.
+    open: HashMap<u64, String>,
     out: Out,
 }
 
 impl Talk {
     fn new(asked: Asked, hears: Hears<'_>, out: Out) -> Self {
-        Self { asked, notes: hears.token.map(Notes::new), log: hears.log, out }
+        Self { asked, notes: hears.token.map(Notes::new), log: hears.log, open: HashMap::new(), out }
     }
 
     /// Says what is said until there is an answer. `None` if nobody is left to answer to.
@@ -149,6 +156,7 @@ impl Talk {
             tokio::select! {
                 biased;
                 () = closed(gone.as_ref()) => return None,
+                () = self.asked.called_off() => return None,
                 Some(said) = running.said.next() => match in_the_answer(&self.asked, said) {
                     Ok(question) => return Some(self.asked.ask(running, question).await),
                     Err(said) => self.say(said).await,
@@ -184,14 +192,20 @@ impl Talk {
             }
             Said::Question(question) => {
                 let Asked { inner, caller, session, .. } = &self.asked;
-                if let Some((id, request)) = inner.questions.ask(question, caller, *session)
-                    && !self.out.send(&[&request]).await
-                {
-                    inner.questions.withdraw(&id);
+                let number = question.number;
+                if let Some((id, request)) = inner.questions.ask(question, caller, *session) {
+                    if self.out.send(&[&request]).await {
+                        self.open.insert(number, id);
+                    } else {
+                        inner.questions.withdraw(&id);
+                    }
                 }
             }
-            Said::Ended(_) if self.asked.version.is_modern() => {
-                tracing::debug!("not told that an interaction has ended: the client's version has no message for it");
+            Said::Withdrawn(number) => {
+                if let Some(id) = self.open.remove(&number) {
+                    self.asked.inner.questions.withdraw(&id);
+                    self.out.send(&[&notes::withdrawn(&id)]).await;
+                }
             }
             Said::Ended(params) => {
                 if !self.out.send(&[&notes::ended(&params)]).await

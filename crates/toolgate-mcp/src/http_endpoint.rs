@@ -115,8 +115,21 @@ impl Inner {
         if version.is_modern() {
             mirror::check_standard(headers, message, None)?;
         } else if headers.contains_key(headers::SESSION_ID) {
+            if message.method == "notifications/cancelled" {
+                return self.take_cancelled(headers, message).await;
+            }
             // It changes nothing, so whose it is does not matter, only that the client hears of a lost session.
             self.read_session(headers)?;
+        }
+        Ok(Reply::accepted())
+    }
+
+    /// A client calls off a request of its own session.
+    async fn take_cancelled(&self, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
+        let identified = self.identify_by_headers(headers).await?;
+        let session = self.check_session(headers, &identified).await?;
+        if let Some(id) = message.params.request_id {
+            self.under_way.call_off(session.id, id);
         }
         Ok(Reply::accepted())
     }

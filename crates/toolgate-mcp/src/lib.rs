@@ -49,6 +49,7 @@ mod session_check;
 mod session_memory;
 mod state;
 mod stdio;
+mod under_way;
 mod watches;
 mod wire;
 mod wishes;

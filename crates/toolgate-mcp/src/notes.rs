@@ -25,6 +25,13 @@ pub(crate) fn ended(params: &RawValue) -> Vec<u8> {
         .concat()
 }
 
+/// That a question of ours needs no answer any more.
+pub(crate) fn withdrawn(id: &str) -> Vec<u8> {
+    let reason = "the server no longer wants to know";
+    let params = format!(r#"{{"requestId":"{id}","reason":"{reason}"}}"#);
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#).into_bytes()
+}
+
 /// Whether a log message is to be passed on. One that does not say how urgent it is was let through already.
 pub(crate) fn is_as_urgent(params: &RawValue, least: LogLevel) -> bool {
     #[derive(serde::Deserialize)]

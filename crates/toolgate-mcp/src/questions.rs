@@ -130,7 +130,7 @@ mod tests {
 
     fn question() -> (Question, Answered) {
         let (answer, answered) = oneshot::channel();
-        (Question { asking: Asking::Roots, params: RawValue::NULL.to_owned(), answer }, answered)
+        (Question { number: 1, asking: Asking::Roots, params: RawValue::NULL.to_owned(), answer }, answered)
     }
 
     #[tokio::test(start_paused = true)]

@@ -17,6 +17,7 @@ use crate::{
     running::{self, Hearing, OwnedCall, Running},
     session::SessionId,
     state::{Belongs, State},
+    under_way::Begun,
     wire::{self, Inner},
 };
 
@@ -36,9 +37,19 @@ pub(crate) struct Asked {
     pub(crate) session: Option<SessionId>,
     /// Where such a client hears of what ends after the call.
     pub(crate) post: Option<Arc<dyn Post>>,
+    /// Of a call that such a client may call off by a message.
+    pub(crate) begun: Option<Begun>,
 }
 
 impl Asked {
+    /// Waits for the client to call it off.
+    pub(crate) async fn called_off(&self) {
+        match &self.begun {
+            Some(begun) => begun.called_off().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// The answer. `statuses` says whether an HTTP status can still be chosen.
     pub(crate) fn outcome(&self, outcome: Outcome, statuses: bool) -> Result<[Bytes; 3], Refusal> {
         match outcome {

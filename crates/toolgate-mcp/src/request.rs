@@ -151,6 +151,7 @@ impl Inner {
             call: Arc::new(call),
             capabilities: ask.capabilities(),
             session: ask.legacy.map(|legacy| legacy.session),
+            begun: None,
             post: ask.legacy.and_then(|client| SessionPost::of(&self.wishes, &client)),
         }
     }

@@ -54,6 +54,8 @@ pub(crate) struct Hearing {
     said: mpsc::Receiver<Said>,
     /// Notes that nobody could be told when they were said.
     earlier: VecDeque<Said>,
+    /// Else nothing but questions and notes is for the client.
+    asked_while_running: bool,
     /// What the call wanted to ask first of all that the client can't be asked.
     lacks: Option<Asking>,
 }
@@ -84,7 +86,7 @@ impl Running {
                 call.approved_by_client(&inner, &caller, &client, resumed).await
             }
         });
-        Self { outcome, said: Hearing { said, earlier: VecDeque::new(), lacks: None } }
+        Self { outcome, said: Hearing { said, earlier: VecDeque::new(), asked_while_running, lacks: None } }
     }
 
     /// Goes on by itself, also while nobody waits for its outcome: what a call does between its questions, and its time
@@ -136,6 +138,8 @@ impl Hearing {
                 self.lacks.get_or_insert(asking);
                 None
             }
+            // the newer era has no words for these: whoever comes back finds out
+            Said::Withdrawn(_) | Said::Ended(_) if !self.asked_while_running => None,
             said => Some(said),
         }
     }

@@ -25,6 +25,7 @@ use crate::{
     reply::{Reply, ReplyBody},
     request::Answer,
     session::SessionId,
+    under_way::key,
     wire::{self, Ask, Inner, Legacy, Method, Transport, Wire},
 };
 
@@ -167,14 +168,6 @@ impl StdioSession {
             None if matches!(&*message.method, "server/discover" | "subscriptions/listen") => Ok(Version::V2026_07_28),
             None => Ok(legacy),
         }
-    }
-}
-
-/// Ids are equal if they say the same, however they are written.
-fn key(id: &str) -> String {
-    match text::string(id) {
-        Some(text) => format!("\"{text}"),
-        None => id.to_owned(),
     }
 }
 

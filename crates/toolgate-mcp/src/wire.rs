@@ -28,6 +28,7 @@ use crate::{
     session::{SessionId, Sessions},
     session_memory::SessionMemory,
     state::States,
+    under_way::UnderWay,
     wishes::Wishes,
 };
 
@@ -48,6 +49,7 @@ pub(crate) struct Inner {
     pub(crate) states: States,
     pub(crate) parking: Arc<Parking>,
     pub(crate) questions: Questions,
+    pub(crate) under_way: Arc<UnderWay>,
     pub(crate) wishes: Arc<Wishes>,
 }
 
@@ -65,6 +67,7 @@ impl Wire {
             states: States::new(&config.seal_key),
             parking: Arc::default(),
             questions: Questions::default(),
+            under_way: Arc::default(),
             wishes: Arc::default(),
             spine,
             identify,

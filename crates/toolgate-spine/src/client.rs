@@ -7,105 +7,16 @@ use std::{
     time::Duration,
 };
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until},
 };
 
-use crate::Post;
-
-/// How far a running call is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ProgressNote {
-    pub progress: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-/// The protocol's levels, the least urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogLevel {
-    Debug,
-    Info,
-    Notice,
-    Warning,
-    Error,
-    Critical,
-    Alert,
-    Emergency,
-}
-
-/// What can be asked of a client, if it said that it can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Asking {
-    Elicitation,
-    Sampling,
-    Roots,
-}
-
-impl Asking {
-    pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
-
-    /// The protocol's method.
-    pub const fn method(self) -> &'static str {
-        match self {
-            Self::Elicitation => "elicitation/create",
-            Self::Sampling => "sampling/createMessage",
-            Self::Roots => "roots/list",
-        }
-    }
-
-    /// The client's capability.
-    pub const fn capability(self) -> &'static str {
-        match self {
-            Self::Elicitation => "elicitation",
-            Self::Sampling => "sampling",
-            Self::Roots => "roots",
-        }
-    }
-
-    pub fn of_method(method: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|asking| asking.method() == method)
-    }
-}
-
-/// What a running call says.
-#[derive(Debug)]
-pub enum Said {
-    Progress(ProgressNote),
-    /// The parameters of a log message, as they came.
-    Log(Box<RawValue>),
-    Question(Question),
-    /// An interaction outside the protocol, to which the client was sent, has ended: the message's parameters, as they came.
-    Ended(Box<RawValue>),
-    /// The call wanted to ask what the client did not declare. It was told so and goes on as it can.
-    Lacks(Asking),
-}
-
-/// Something the client must answer before the call can go on.
-#[derive(Debug)]
-pub struct Question {
-    pub asking: Asking,
-    /// As they came; `{}` where there were none.
-    pub params: Box<RawValue>,
-    /// Dropped: nobody will answer.
-    pub answer: oneshot::Sender<Result<Box<RawValue>, ClientFault>>,
-}
-
-/// The client's own refusal, or why it was not asked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message} ({code})")]
-pub struct ClientFault {
-    pub code: i64,
-    pub message: String,
-    /// JSON text.
-    pub data: Option<String>,
-}
+use crate::{
+    Post,
+    said::{Asking, ClientFault, LogLevel, ProgressNote, Question, Said},
+};
 
 /// The client's side of a call. The default one hears nothing and answers nothing.
 #[derive(Debug, Clone, Default)]
@@ -121,6 +32,7 @@ struct Inner {
 /// How long the client has been thinking.
 #[derive(Debug, Default)]
 struct Thinking {
+    asked: u64,
     /// Questions nobody has answered yet.
     open: usize,
     /// Since when there was always one open.
@@ -236,9 +148,13 @@ impl Client {
         };
         let gone = || ClientFault { code: -32603, message: "the client did not answer".to_owned(), data: None };
         let (answer, answered) = oneshot::channel();
-        let _open = Open::new(inner);
-        inner.line.said.send(Said::Question(Question { asking, params, answer })).await.map_err(|_| gone())?;
-        answered.await.unwrap_or_else(|_| Err(gone()))
+        let mut open = Open::new(inner);
+        let number = open.number;
+        inner.line.said.send(Said::Question(Question { number, asking, params, answer })).await.map_err(|_| gone())?;
+        open.put = true;
+        let answer = answered.await.map_err(|_| gone())?;
+        open.put = false;
+        answer
     }
 
     /// Runs `work` for at most `timeout`, not counting the time in which the client is thinking.
@@ -272,7 +188,12 @@ impl Client {
 }
 
 /// A question under way, answered or given up.
-struct Open<'a>(&'a Inner);
+struct Open<'a> {
+    inner: &'a Inner,
+    number: u64,
+    /// The client knows it, and has not answered.
+    put: bool,
+}
 
 /// How often the time of a call is looked at while its client thinks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -280,15 +201,19 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 impl<'a> Open<'a> {
     fn new(inner: &'a Inner) -> Self {
         let mut thinking = inner.thinking();
+        thinking.asked += 1;
         thinking.open += 1;
         thinking.since.get_or_insert_with(Instant::now);
-        Self(inner)
+        Self { inner, number: thinking.asked, put: false }
     }
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        let mut thinking = self.0.thinking();
+        if self.put {
+            let _ = self.inner.line.said.try_send(Said::Withdrawn(self.number));
+        }
+        let mut thinking = self.inner.thinking();
         thinking.open = thinking.open.saturating_sub(1);
         if thinking.open == 0 {
             thinking.before = thinking.total();

@@ -173,6 +173,7 @@ async fn an_older_client_that_cannot_or_will_not_answer_fails_the_call() {
     let mut stream = events(legacy("tools/call", json!({"name": "wants"})).session(&able).reply(&site).await);
     next(&mut stream).await.unwrap();
     time::sleep(Duration::from_secs(11 * 60)).await;
+    assert_eq!(next(&mut stream).await.unwrap()["method"], "notifications/cancelled");
     let answer = next(&mut stream).await.unwrap();
     assert!(answer["error"]["message"].as_str().unwrap().contains("did not answer"), "{answer}");
 }

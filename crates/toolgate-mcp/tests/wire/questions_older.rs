@@ -46,6 +46,30 @@ async fn question(stream: &mut mpsc::Receiver<Bytes>, method: &str) -> Value {
     question
 }
 
+/// What the client hears of a question that needs no answer any more.
+fn withdrawn(question: &Value) -> Value {
+    let params = json!({"requestId": question["id"], "reason": "the server no longer wants to know"});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_hears_that_its_answer_is_not_wanted_any_more() {
+    let site = Site::new();
+    let session = initialize(&site, None, all()).await;
+    let mut stream = events(call(&session, "ask_briefly").reply(&site).await);
+    let asked = question(&mut stream, "elicitation/create").await;
+    assert_eq!(next(&mut stream).await.unwrap(), withdrawn(&asked));
+    assert_eq!(text(&next(&mut stream).await.unwrap()), "went on without");
+    let mut client = Client::new(&site, None);
+    client.ask(1, "initialize", json!({"protocolVersion": "2025-11-25", "capabilities": all()})).await;
+    client.hear().await.unwrap();
+    client.ask(2, "tools/call", json!({"name": "ask_briefly"})).await;
+    let asked = client.hear().await.unwrap();
+    time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(client.hear().await.unwrap(), withdrawn(&asked));
+    assert_eq!(text(&client.hear().await.unwrap()), "went on without");
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_question_comes_on_the_stream_and_its_answer_completes_the_call() {
     let site = Site::new();
@@ -196,11 +220,13 @@ async fn the_time_a_client_thinks_is_not_the_calls_but_it_does_not_last_for_ever
     let mut stream = events(call(&session, "ask_elicitation").reply(&site).await);
     let asked = question(&mut stream, "elicitation/create").await;
     // read all along, as a client does
-    let answer = loop {
-        if let Some(answer) = next(&mut stream).await {
-            break answer;
+    let over = loop {
+        if let Some(over) = next(&mut stream).await {
+            break over;
         }
     };
+    assert_eq!(over, withdrawn(&asked));
+    let answer = next(&mut stream).await.unwrap();
     assert_eq!(fault(&answer), (-32603, "the client did not answer"));
     accepted(response(&asked, json!("too late")).session(&session), &site).await;
 }

@@ -9,7 +9,7 @@ use toolgate_core::Tool;
 use crate::{
     events::{events, next},
     house::{Site, everything},
-    requests::{Ask, Got, legacy, modern},
+    requests::{Ask, Got, initialize, legacy, modern},
 };
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -67,6 +67,42 @@ async fn hanging_up_cancels_a_modern_call() {
     })
     .await
     .unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_call_is_called_off_by_its_own_session_alone_and_gets_no_answer() {
+    let site = Site::new();
+    let alices = initialize(&site, Some("user:alice"), json!({})).await;
+    let others = initialize(&site, Some("user:alice"), json!({})).await;
+    let cancel = |session: &str, token: &str, id: u32| {
+        let params = json!({"requestId": id, "reason": "enough"});
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        Ask::of(cancelled.to_string()).session(session).bearer(token)
+    };
+    let call = |meta: serde_json::Value| {
+        legacy("tools/call", json!({"name": "forever", "_meta": meta})).session(&alices).bearer("user:alice")
+    };
+    let mut stream = events(call(json!({"progressToken": 1})).reply(&site).await);
+    assert_eq!(next(&mut stream).await.unwrap()["method"], "notifications/progress");
+    assert_eq!(cancel(&alices, "user:bob", 1).post(&site).await.status, 404, "not bob's session");
+    for harmless in [cancel(&others, "user:alice", 1), cancel(&alices, "user:alice", 2)] {
+        assert_eq!(harmless.post(&site).await.status, 202);
+    }
+    time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(site.fixture.dropped(), 0);
+    assert_eq!(cancel(&alices, "user:alice", 1).post(&site).await.status, 202);
+    assert_eq!(stream.recv().await, None, "the stream ends without an answer");
+    assert_eq!(site.fixture.dropped(), 1);
+    // before anything was said, and where nothing can be
+    for (accept, status) in [("application/json, text/event-stream", 200), ("application/json", 202)] {
+        let quiet = call(json!({})).set("accept", accept);
+        let (got, ()) = tokio::join!(quiet.post(&site), async {
+            time::sleep(Duration::from_secs(1)).await;
+            assert_eq!(cancel(&alices, "user:alice", 1).post(&site).await.status, 202);
+        });
+        assert_eq!((got.status, got.body.as_str()), (status, ""));
+    }
+    assert_eq!(site.fixture.dropped(), 3);
 }
 
 #[tokio::test(start_paused = true)]

@@ -222,6 +222,8 @@ async fn a_question_that_the_server_withdraws_is_dropped() {
             release("seen").await;
             // while the call still runs
             question.answer.closed().await;
+            let over = heard.recv().await.unwrap();
+            assert!(matches!(over, Said::Withdrawn(number) if number == question.number), "{over:?}");
             release("withdrawn").await;
         });
         assert!(site.works().await);

@@ -53,11 +53,11 @@ fn address(name: &str) -> Value {
 
 async fn sent(site: &Site, names: &[&str], client: Client) -> Outcome {
     let all: Vec<Value> = names.iter().map(|name| address(name)).collect();
-    site.outcome("elsewhere", &json!({ "elicitations": all }).to_string(), client).await
+    site.outcome("address", &json!({ "elicitations": all }).to_string(), client).await
 }
 
 async fn end(site: &Site, names: &[&str]) {
-    site.outcome("end", &json!({ "names": names }).to_string(), Client::default()).await;
+    site.outcome("been", &json!({ "names": names }).to_string(), Client::default()).await;
 }
 
 async fn heard_next(heard: &mut mpsc::Receiver<Said>) -> Said {
@@ -139,7 +139,7 @@ async fn the_newer_era_sends_in_its_answers_and_has_no_word_for_an_end() {
         let ended = json!({"names": ["a"]}).to_string();
         let streams = async || way == Way::Stdio || site.fixture.log().contains("subscriptions/listen");
         within(5, "somebody listens", streams).await;
-        site.outcome("end", &ended, who).await;
+        site.outcome("been", &ended, who).await;
         assert!(site.works().await);
         assert!(heard.try_recv().is_err(), "{way:?}");
         site.upstream.stop().await;

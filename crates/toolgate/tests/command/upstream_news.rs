@@ -73,13 +73,13 @@ fn who_was_sent_to_an_address_hears_that_it_has_been_there_and_nobody_else_does(
     let (bobs, mut bob_hears) = client(&gate, &bob);
     let address =
         |name: &str| json!({"mode": "url", "elicitationId": name, "url": "https://x.example", "message": "go"});
-    let sent = |who: (&str, &str), name: &str| call(&gate, who, "elsewhere", json!({"elicitations": [address(name)]}));
+    let sent = |who: (&str, &str), name: &str| call(&gate, who, "address", json!({"elicitations": [address(name)]}));
     let refused = sent((&alice, &alices), "alice's");
     assert_eq!((&refused["error"]["code"], &refused["error"]["message"]), (&json!(-32042), &json!("go there first")));
     assert_eq!(refused["error"]["data"]["elicitations"], json!([address("alice's")]));
     sent((&bob, &bobs), "bob's");
     // somebody else's call is only when the server says it
-    call(&gate, (&bob, &bobs), "end", json!({"names": ["alice's", "unheard of", "bob's"]}));
+    call(&gate, (&bob, &bobs), "been", json!({"names": ["alice's", "unheard of", "bob's"]}));
     for (hears, name) in [(&mut alice_hears, "alice's"), (&mut bob_hears, "bob's")] {
         let ended = hears.next().unwrap();
         assert_eq!(ended["method"], "notifications/elicitation/complete");
