@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolgate_core::{Caller, Kind};
 use toolgate_spine::{Call, Client, Outcome, Watch};
+use toolgate_upstream::Transport;
 
 use crate::site::{KINDS, Site, Way, within};
 
@@ -75,6 +76,22 @@ async fn a_watch_outlives_the_connection() {
         changes(&site, "test://odd", &mut watched).await;
         site.upstream.stop().await;
     }
+}
+
+#[tokio::test]
+async fn a_watch_outlives_a_server_that_is_started_anew() {
+    let mut site = Site::new(Way::Http, "modern", &[]).await;
+    let mut watched = watch(&site, "test://odd").await.ok().unwrap();
+    changes(&site, "test://odd", &mut watched).await;
+    let before = *watched.changes.borrow_and_update();
+    let Transport::Http { url, .. } = &site.upstream.config().transport else { panic!() };
+    let port = url.trim_end_matches("/mcp").rsplit(':').next().unwrap().to_owned();
+    site.fixture.kill();
+    site.fixture.serve(&port);
+    within(20, "watched again", async || *watched.changes.borrow() > before).await;
+    site.recovers().await;
+    changes(&site, "test://odd", &mut watched).await;
+    site.upstream.stop().await;
 }
 
 #[tokio::test]

@@ -37,7 +37,9 @@ async fn an_answer_that_breaks_off_is_an_error_and_the_call_is_not_made_again() 
         let site = Site::new(Way::Http, era, &[]).await;
         let text = site.call("cut").await;
         assert!(text.contains("upstream 'fix' broke off before its answer"), "{text}");
-        assert_eq!(site.fixture.calls("cut"), 1);
+        let closed = site.call("close").await;
+        assert!(closed.contains("upstream 'fix' broke off before its answer (it closed the stream)"), "{closed}");
+        assert_eq!((site.fixture.calls("cut"), site.fixture.calls("close")), (1, 1));
         assert!(site.works().await);
         let text = site.call("crash").await;
         assert!(text.contains("upstream 'fix' broke off before its answer"), "{text}");
