@@ -97,9 +97,7 @@ impl Link {
             (_, Era::Modern) => self.subscribe(era, wanted).0.await,
             // an older child just tells
             (Self::Child(_), Era::Legacy(_)) => std::future::pending().await,
-            (Self::Http(link), Era::Legacy(_)) => {
-                link.listen(None, Head { era: Some(*era), ..Head::default() }).await
-            }
+            (Self::Http(link), Era::Legacy(_)) => link.listen(None, Head { era: Some(*era), ..Head::default() }).await,
         }
     }
 
