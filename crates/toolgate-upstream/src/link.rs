@@ -52,7 +52,7 @@ impl Link {
                     Some(Era::Modern) => mirror::headers(ask.method, ask.name, ask.mirrors, ask.arguments),
                     _ => Vec::new(),
                 };
-                link.request(id, body, Head { era: era.copied(), mirrored }, under).await
+                link.request(id, body, Head { era: era.copied(), more: mirrored }, under).await
             }
         }
     }
@@ -111,7 +111,7 @@ impl Link {
         let (id, filter, meta) = (self.next_id(), format!("{{{wanted}}}"), era.meta(&Told::default()));
         let filter = ("notifications", Value::Json(&filter));
         let body = message::request(id, METHOD, &[filter], Value::json(meta.as_deref()));
-        let head = Head { era: Some(*era), mirrored: mirror::headers(METHOD, None, &[], "") };
+        let head = Head { era: Some(*era), more: mirror::headers(METHOD, None, &[], "") };
         let stream = async move {
             match self {
                 // its answer only comes when it ends

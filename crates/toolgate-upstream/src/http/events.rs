@@ -1,7 +1,8 @@
-//! Server-sent events, as far as the protocol uses them: the data of each event, within a limit.
+//! Server-sent events, as far as the protocol uses them: the data of each event, within a limit, and where to go on.
 
 use bytes::Bytes;
 
+use super::place::Place;
 use crate::fault::Fault;
 
 pub(super) struct Events {
@@ -10,11 +11,19 @@ pub(super) struct Events {
     data: Vec<u8>,
     /// The last byte was a carriage return, so a line feed after it ends nothing.
     after_return: bool,
+    pub(super) place: Place,
 }
 
 impl Events {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, line: Vec::new(), data: Vec::new(), after_return: false }
+        Self { most, line: Vec::new(), data: Vec::new(), after_return: false, place: Place::default() }
+    }
+
+    /// Another stream goes on from the place where the last one ended. What that left unfinished comes again.
+    pub(super) fn go_on(&mut self) {
+        self.line.clear();
+        self.data.clear();
+        self.after_return = false;
     }
 
     /// The data of every event that this piece completes.
@@ -52,16 +61,26 @@ impl Events {
 
     fn end_line(&mut self, whole: &mut Vec<Bytes>) {
         if self.line.is_empty() {
+            self.place.passed(!self.data.is_empty());
             if !self.data.is_empty() {
                 whole.push(std::mem::take(&mut self.data).into());
             }
             return;
         }
-        if let Some(data) = self.line.strip_prefix(b"data:") {
-            if !self.data.is_empty() {
-                self.data.push(b'\n');
+        let colon = memchr::memchr(b':', &self.line).unwrap_or(self.line.len());
+        let (field, value) = self.line.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if !self.data.is_empty() {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
             }
-            self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
+            b"id" => self.place.name(value),
+            b"retry" => self.place.retry(value),
+            _ => {}
         }
         self.line.clear();
     }
@@ -69,6 +88,10 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -80,5 +103,17 @@ mod tests {
             assert_eq!(seen, ["{\"a\":\n1}", "x", "y"], "in pieces of {size}");
         }
         assert!(Events::new(10).push(b"data: 0123456789").is_err());
+    }
+
+    #[test]
+    fn what_a_stream_left_unfinished_is_forgotten_and_the_last_whole_event_is_where_to_go_on() {
+        let mut events = Events::new(100);
+        assert!(events.push(b"retry: 70\nid: 1\ndata:\n\nid: 2\ndata: unfinish").unwrap().is_empty());
+        assert_eq!(events.place.again().unwrap(), (Duration::from_millis(70), HeaderValue::from_static("1")));
+        events.go_on();
+        assert_eq!(events.push(b"data: x\n\nid:3\n\n").unwrap(), ["x"]);
+        assert_eq!(events.place.again().unwrap().1, "3");
+        events.push(b"id\n\n").unwrap();
+        assert!(events.place.again().is_none());
     }
 }

@@ -33,6 +33,7 @@ use crate::{
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// A refusal's text is short; this much of it is read.
 const REFUSAL: usize = 64 << 10;
 
@@ -56,8 +57,8 @@ pub(crate) struct HttpLink {
 pub(crate) struct Head {
     /// None before a version is agreed on.
     pub(crate) era: Option<Era>,
-    /// Headers that repeat the body.
-    pub(crate) mirrored: Vec<(HeaderName, HeaderValue)>,
+    /// Headers that repeat the body, or say where a stream is to go on.
+    pub(crate) more: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl HttpLink {
@@ -145,15 +146,41 @@ impl HttpLink {
     /// The answer from a stream of events, and what else comes on it.
     async fn heard(&self, id: u64, mut response: Answer, head: &Head, whose: Whose<'_>) -> Result<Bytes, Fault> {
         let mut events = Events::new(self.most);
-        while let Some(piece) = response.piece().await? {
-            for data in events.push(&piece)? {
-                match message::read(&data) {
-                    Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
-                    other => self.take(other, &data, head, &whose).await,
+        loop {
+            let end = match response.piece().await {
+                Ok(Some(piece)) => {
+                    for data in events.push(&piece)? {
+                        match message::read(&data) {
+                            Some(Kind::Answer(Some(given), answer)) if given == id => return answer,
+                            other => self.take(other, &data, head, &whose).await,
+                        }
+                    }
+                    continue;
                 }
+                Ok(None) => Fault::Lost { why: "it closed the stream".to_owned() },
+                Err(fault) => fault,
+            };
+            response = Box::pin(self.gone_on(&mut events, head, end)).await?;
+        }
+    }
+
+    /// A stream of the older era may end before its answer, which then comes on another. The request is not sent again:
+    /// the id of the last event says what is asked for.
+    async fn gone_on(&self, events: &mut Events, head: &Head, end: Fault) -> Result<Answer, Fault> {
+        let older = matches!(head.era, Some(Era::Legacy(_)));
+        while let Some((pause, last)) = events.place.again().filter(|_| older) {
+            tokio::time::sleep(pause).await;
+            let head = Head { era: head.era, more: vec![(LAST_EVENT, last)] };
+            match self.send(Method::GET, Bytes::new(), &head).await {
+                Ok(response) if body::is_events(&response) == Ok(true) => {
+                    events.go_on();
+                    return Ok(response);
+                }
+                Err(Fault::Unreachable { .. } | Fault::Lost { .. }) => {}
+                Ok(_) | Err(_) => break,
             }
         }
-        Err(Fault::Lost { why: "it closed the stream".to_owned() })
+        Err(end)
     }
 
     /// Reads notifications until the stream ends: `body` opens one in the newer era, GET in the older.
@@ -262,7 +289,7 @@ impl HttpLink {
                 headers.insert(SESSION, session.clone());
             }
         }
-        for (name, value) in &head.mirrored {
+        for (name, value) in &head.more {
             headers.insert(name, value.clone());
         }
         if method == Method::POST {

@@ -5,6 +5,7 @@ mod credentials;
 mod dial;
 mod events;
 mod link;
+mod place;
 mod pool;
 
 pub(crate) use credentials::Credentials;

@@ -6,6 +6,7 @@ mod changes;
 mod children;
 mod credentials;
 mod elsewhere;
+mod going_on;
 mod input;
 mod kinds;
 mod logs;
