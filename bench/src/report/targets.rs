@@ -10,7 +10,8 @@ use crate::workload::{Era, HEADLINE, UPSTREAMS, Workload};
 /// A call with its record in the ledger.
 const CALL: f64 = 3.0;
 /// CPU multiples of the limit at 16 connections, in both eras.
-const CPU: [(Workload, f64); 4] = [(Workload::W1, 1.8), (Workload::W2, 1.25), (Workload::W3, CALL), (Workload::W4, 2.0)];
+const CPU: [(Workload, f64); 4] =
+    [(Workload::W1, 1.8), (Workload::W2, 1.25), (Workload::W3, CALL), (Workload::W4, 2.0)];
 /// What passing a call on adds to its median time, on one connection.
 const ADDED_US: f64 = 60.0;
 const COLD_MS: f64 = 10.0;

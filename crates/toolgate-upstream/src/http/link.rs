@@ -144,7 +144,7 @@ impl HttpLink {
     }
 
     /// The answer from a stream of events, and what else comes on it.
-    async fn heard(&self, id: u64, mut response: Answer, head: &Head, whose: Whose<'_>) -> Result<Bytes, Fault> {
+    async fn heard(&self, id: u64, mut response: Answer, head: &Head, mut whose: Whose<'_>) -> Result<Bytes, Fault> {
         let mut events = Events::new(self.most);
         loop {
             let end = match response.piece().await {
@@ -161,6 +161,8 @@ impl HttpLink {
                 Err(fault) => fault,
             };
             response = Box::pin(self.gone_on(&mut events, head, end)).await?;
+            // a server that overlooks which stream is meant opens the one it has for all calls
+            whose = Whose::Unsaid;
         }
     }
 

@@ -95,8 +95,31 @@ async fn what_is_asked_and_noted_on_the_new_stream_reaches_the_client_of_the_cal
         });
         assert!(went_on(&text), "{text}");
     };
-    tokio::join!(one("k"), one("l"));
+    one("k").await;
+    one("l").await;
     assert_eq!(site.fixture.calls("go_on"), 2);
+    site.upstream.stop().await;
+}
+
+/// A server that overlooks which stream is meant would put another call's question there.
+#[tokio::test]
+async fn what_is_asked_on_the_new_stream_while_several_calls_run_is_put_to_nobody() {
+    let site = Site::new(Way::Http, "legacy", &[]).await;
+    let question = json!({"jsonrpc": "2.0", "id": "k", "method": "elicitation/create", "params": {"message": "k"}});
+    let asks = json!([
+        {"events": "id: k-1\nretry: 10\n\n"},
+        {"events": format!("id: k-2\ndata: {question}\n\n")},
+        {"events": "data: ANSWER\n\n", "answered": "k"},
+    ]);
+    let waits = json!([{"events": "id: l-1\nretry: 10\n\n"}, {"events": "data: ANSWER\n\n", "answered": "k"}]);
+    let ((one, mut one_heard), (other, mut other_heard)) =
+        (client(r#"{"elicitation":{}}"#, None), client(r#"{"elicitation":{}}"#, None));
+    let (waited, asked) = tokio::join!(call(&site, "l", waits, other), async {
+        within(10, "the other call runs", async || from(&site) == ["l-1"]).await;
+        call(&site, "k", asks, one).await
+    });
+    assert!(went_on(&waited) && went_on(&asked), "{waited} {asked}");
+    assert!(one_heard.try_recv().is_err() && other_heard.try_recv().is_err());
     site.upstream.stop().await;
 }
 
