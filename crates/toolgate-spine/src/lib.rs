@@ -8,6 +8,7 @@ mod answer_record;
 mod answering;
 mod approving;
 mod asking;
+mod beside;
 mod books;
 mod bounds;
 mod carried;

@@ -51,6 +51,13 @@ impl<'a> Named<'a> {
     }
 }
 
+/// What is asked about a prompt or a resource besides the thing itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Completes,
+    Watches,
+}
+
 /// The input of an undo.
 #[derive(Serialize)]
 struct Undone<'a> {
@@ -121,6 +128,18 @@ impl Noted {
         let undo = Undone { undo: receipt, arguments: self.entry.input.take() };
         self.entry.input = to_raw_value(&undo).ok();
         self.undoes = true;
+        self
+    }
+
+    /// Not the thing itself: its input says so, once what is secret is out of it.
+    pub(crate) fn beside(mut self, what: Beside) -> Self {
+        let given = self.entry.input.take();
+        let given = given.as_deref().map_or("{}", RawValue::get);
+        let input = match what {
+            Beside::Completes => format!("{{\"completes\":{given}}}"),
+            Beside::Watches => "{\"watches\":true}".to_owned(),
+        };
+        self.entry.input = RawValue::from_string(input).ok();
         self
     }
 

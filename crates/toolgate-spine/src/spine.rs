@@ -7,13 +7,12 @@ use std::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Kind, Tool, tool::Effect};
 
 use crate::{
-    Books, Call, Decided, Guarded, House, Outcome, Previewed, Recorder, ToolSource, Watch,
+    Books, Call, Decided, Guarded, House, Outcome, Previewed, Recorder, ToolSource,
     approving::Yes,
     books::{call_id, now},
     carried::Carried,
@@ -136,7 +135,7 @@ impl Spine {
         outcome
     }
 
-    fn note(&self, caller: &Caller, outcome: &Outcome) {
+    pub(crate) fn note(&self, caller: &Caller, outcome: &Outcome) {
         match outcome {
             Outcome::Answered(_) | Outcome::InputRequired { .. } => {}
             Outcome::Denied { tool, denial, .. } => {
@@ -214,7 +213,7 @@ impl Spine {
     }
 
     /// Everything before the record: decide, guard, have it approved.
-    async fn admit(
+    pub(crate) async fn admit(
         &self,
         house: &Arc<House>,
         caller: &Arc<Caller>,
@@ -241,60 +240,6 @@ impl Spine {
         let slot = house.slot(&tool, caller)?;
         let yes = self.approved(&guarded, call, step).await?;
         Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), yes) })
-    }
-
-    /// Completes an argument of a prompt or of a template: who may not use it learns nothing from it either.
-    pub async fn complete(&self, caller: &Arc<Caller>, call: Call<'_>, params: &RawValue) -> Outcome {
-        let client = call.client.clone();
-        let house = self.house.load_full();
-        let mut about = About { call: call_id(now()), tool: None };
-        let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
-            Err(outcome) => *outcome,
-            Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
-                let named = Named::known(&tool, call.name);
-                let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
-                match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
-                    Err(outcome) => *outcome,
-                    Ok(recorded) => {
-                        let timeout = house.timeout(&tool);
-                        let result = client.within(timeout, source.complete(recorded, params)).await;
-                        house.conclude(&tool, result, timeout)
-                    }
-                }
-            }
-            Ok(Admitted { then: Then::Preview(previewed), .. }) => {
-                Outcome::Answered(previewed.guarded.preview().into_bytes())
-            }
-        };
-        self.note(caller, &outcome);
-        outcome
-    }
-
-    /// Watches a resource for a caller who may read it.
-    pub async fn watch(&self, caller: &Arc<Caller>, call: Call<'_>) -> Result<Watch, Outcome> {
-        let house = self.house.load_full();
-        let mut about = About { call: call_id(now()), tool: None };
-        let outcome = match self.admit(&house, caller, (&call, None), &mut about).await {
-            Err(outcome) => *outcome,
-            Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {
-                let named = Named::known(&tool, call.name);
-                let mut noted = Noted::of(&house, caller, &about.call, named, Some(&guarded.arguments));
-                match self.recorder.record(self.books(), guarded, yes, &mut noted).await {
-                    Err(outcome) => *outcome,
-                    Ok(recorded) => {
-                        let timeout = house.timeout(&tool);
-                        match tokio::time::timeout(timeout, source.watch(recorded)).await {
-                            Ok(Ok(watch)) => return Ok(watch),
-                            Ok(Err(fault)) => house.conclude(&tool, Some(Err(fault)), timeout),
-                            Err(_) => house.conclude(&tool, None, timeout),
-                        }
-                    }
-                }
-            }
-            Ok(Admitted { tool, .. }) => Outcome::Unavailable { message: "a dry run watches nothing".to_owned(), tool },
-        };
-        self.note(caller, &outcome);
-        Err(outcome)
     }
 
     /// Whether there is more behind the gate than tools.
@@ -342,17 +287,17 @@ pub(crate) fn unrecorded(ran: bool, fault: &dyn std::fmt::Display) -> Outcome {
 }
 
 /// A call that may run.
-struct Admitted {
-    tool: Arc<Tool>,
-    source: Arc<dyn ToolSource>,
-    slot: Option<Slot>,
-    then: Then,
+pub(crate) struct Admitted {
+    pub(crate) tool: Arc<Tool>,
+    pub(crate) source: Arc<dyn ToolSource>,
+    pub(crate) slot: Option<Slot>,
+    pub(crate) then: Then,
 }
 
 /// What is known of a call as it goes along.
-struct About {
-    call: Arc<str>,
-    tool: Option<Arc<Tool>>,
+pub(crate) struct About {
+    pub(crate) call: Arc<str>,
+    pub(crate) tool: Option<Arc<Tool>>,
 }
 
 pub(crate) fn ran_as(tool: &Tool) -> Ran {
@@ -362,7 +307,7 @@ pub(crate) fn ran_as(tool: &Tool) -> Ran {
     }
 }
 
-enum Then {
+pub(crate) enum Then {
     Run(Box<Guarded>, Option<Yes>),
     Preview(Box<Previewed>),
 }

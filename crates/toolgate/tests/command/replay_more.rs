@@ -188,3 +188,42 @@ fn the_ledger_says_which_address_of_a_pattern_was_read() {
     let text = home.run(&["ledger", "tail", "--tool", "other://*"]).out;
     assert!(text.contains("other://*  by user:alice") && text.contains("  asked=address:other://a  "), "{text}");
 }
+
+/// What is asked about a prompt or a resource besides the thing itself is a decision like any.
+#[test]
+fn completions_and_subscriptions_are_on_record_and_decided_again() {
+    let home = home();
+    let (alice, bob) = (home.mint("--user alice"), home.mint("--user bob"));
+    {
+        let gate = serve(&home);
+        let listed = || ask(&gate, Some(&alice), "prompts/list", &json!({})).text();
+        until("the server's prompts are there", || listed().contains("docs.greet").then_some(()));
+        let completed = ask(
+            &gate,
+            Some(&alice),
+            "completion/complete",
+            &json!({"ref": {"type": "ref/prompt", "name": "docs.greet"}, "argument": {"name": "password", "value": "hunter2"},
+                "context": {"arguments": {"who": "ann"}}}),
+        );
+        assert!(completed.message().get("result").is_some(), "{}", completed.text());
+        for (token, taken) in [(&alice, true), (&bob, false)] {
+            let session = gate.ask(&Message::initialize(Era::Late).bearer(token));
+            let session = session.header("mcp-session-id").unwrap().to_owned();
+            let message = Message::new(Era::Late, "resources/subscribe").param("uri", json!("test://é"));
+            let answer = gate.ask(&message.bearer(token).header("Mcp-Session-Id", &session));
+            assert_eq!(answer.message().get("result").is_some(), taken, "{}", answer.text());
+        }
+    }
+    let exported = home.run(&["ledger", "export"]).out;
+    let records: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seen = |input: &Value| {
+        let matching = records.iter().map(|line| &line["record"]).filter(|record| record["input"] == *input);
+        matching.map(|record| record["outcome"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(&json!({"completes": {"who": "ann", "password": "[redacted]"}})), ["answered"], "{exported}");
+    assert_eq!(seen(&json!({"watches": true})), ["answered", "refused"], "{exported}");
+    let same = replay(&home, &[]);
+    assert_eq!((&same["changes"], &same["same"], &same["undecided"]), (&json!([]), &json!(3), &json!(0)), "{same:#}");
+    let next = replay(&home, &["--rulebook", "next"]);
+    assert_eq!(next["changes"], json!([change("user:bob", "resource:test://é", "hidden", "allowed", "")]), "{next:#}");
+}

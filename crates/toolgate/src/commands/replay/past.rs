@@ -141,6 +141,9 @@ fn arguments(input: Option<Box<RawValue>>) -> Arguments {
     let text = input.as_deref().map_or("", RawValue::get);
     if text.starts_with("{\"undo\":\"rcpt_") {
         Arguments::Undo
+    } else if text.starts_with("{\"completes\":{") || text == "{\"watches\":true}" {
+        // about a prompt or a resource, and decided without arguments
+        Arguments::Whole(None)
     } else if text.contains("[redacted") || text.starts_with("{\"cut\":true,") {
         Arguments::Redacted
     } else {
