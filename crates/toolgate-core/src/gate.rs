@@ -200,15 +200,8 @@ impl Gate {
             self.verdict(view, index, approved, dry_run)
         };
         // an address is on no list, though the pattern it was found by may be
-        let hidden = if by_pattern {
-            entry.tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed()
-        } else {
-            self.hides(view, index, &entry.tool, &verdict)
-        };
-        if hidden {
-            return Found::Nothing;
-        }
-        Found::Tool { tool: Arc::clone(&entry.tool), decision: self.decision(&verdict, caller, &entry.tool, lang) }
+        let is_shown = || !by_pattern && view.shows(self, index);
+        self.found((&entry.tool, &verdict), is_shown, caller, lang)
     }
 
     /// The same for a prompt or resource that no source offers now, by what is known of it: what was asked for once, decided
@@ -223,16 +216,26 @@ impl Gate {
     ) -> Found {
         let name = if self.rulebook.singles_out(asked) { asked } else { tool.name.as_str() };
         let verdict = self.verdict_on(view, tool, name, approved, dry_run);
+        let by_pattern = matches!(tool.kind, Kind::Template | Kind::Address);
         let is_listed = || {
             let attributes = self.rulebook.attributes(tool, name);
             let call = self.verdict_on(view, tool, name, false, false);
             attributes.is_some_and(|attributes| self.rulebook.decide_list(&view.subject, &attributes, &call))
         };
-        let by_pattern = matches!(tool.kind, Kind::Template | Kind::Address);
-        if tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed() && (by_pattern || !is_listed()) {
+        self.found((tool, &verdict), || !by_pattern && is_listed(), caller, lang)
+    }
+
+    fn found(
+        &self,
+        (tool, verdict): (&Arc<Tool>, &Verdict),
+        is_shown: impl FnOnce() -> bool,
+        caller: &Caller,
+        lang: Lang,
+    ) -> Found {
+        if is_hidden(tool, verdict, is_shown) {
             return Found::Nothing;
         }
-        Found::Tool { tool: Arc::clone(tool), decision: self.decision(&verdict, caller, tool, lang) }
+        Found::Tool { tool: Arc::clone(tool), decision: self.decision(verdict, caller, tool, lang) }
     }
 
     /// The rules over arguments, for a call that passed all others.
@@ -304,7 +307,7 @@ impl Gate {
 
     /// Hidden tools answer as unknown ones, unless the caller sees them on its list.
     pub(crate) fn hides(&self, view: &View, index: usize, tool: &Tool, verdict: &Verdict) -> bool {
-        tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed() && !view.shows(self, index)
+        is_hidden(tool, verdict, || view.shows(self, index))
     }
 
     pub(crate) fn decision(&self, verdict: &Verdict, caller: &Caller, tool: &Tool, lang: Lang) -> Decision {
@@ -342,6 +345,11 @@ impl Gate {
         };
         Denial { code: code.to_owned(), message, rule: code.to_owned(), remedy: None, source: None }
     }
+}
+
+/// Whether a no is that there is no such thing: who is shown it knows better.
+fn is_hidden(tool: &Tool, verdict: &Verdict, is_shown: impl FnOnce() -> bool) -> bool {
+    tool.facts.when_denied == WhenDenied::Hidden && verdict.is_concealed() && !is_shown()
 }
 
 fn no_rule() -> Verdict {

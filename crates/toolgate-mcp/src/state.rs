@@ -62,8 +62,8 @@ impl States {
         match rest.split_first()? {
             (0, []) => Some(State::Source(None)),
             (1, text) => String::from_utf8(text.to_vec()).ok().map(|text| State::Source(Some(text))),
-            (3, []) => Some(State::Elsewhere),
             (2, id) => id.try_into().ok().map(State::Parked),
+            (3, []) => Some(State::Elsewhere),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! What clients of the older era asked for once and for all, a level of log messages and news of resources, and what waits
-//! to be told to them. It lasts as long as their session, in the process that heard it: a client that is served by several replicas must come back to the same one.
+//! to be told to them. It lasts as long as their session, in the process that heard it: a client that is served by several
+//! replicas must come back to the same one.
 
 use std::{
     collections::HashMap,

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, Kind as Of, Tool, redact::cut};
 use toolgate_store::{
     Approval,
-    ledger::{Durability, Entry, Kind, Outcome as Word, Pending, ResultNote},
+    ledger::{Durability, Entry, Kind, LONGEST_ASKED, Outcome as Word, Pending, ResultNote},
 };
 
 use crate::{Books, House, Outcome, books::now};
@@ -18,8 +18,6 @@ const INPUT: usize = 8 << 10;
 const SUMMARY: usize = 300;
 /// A name that leads to no tool is the caller's own text.
 const UNKNOWN_NAME: usize = 128;
-/// An address that a pattern leads to is the caller's own text too.
-const ASKED: usize = 4096;
 
 /// One call as the ledger sees it, before anything has come of it.
 pub(crate) struct Noted {
@@ -46,7 +44,7 @@ impl<'a> Named<'a> {
         let kind = self.tool.map_or(self.kind, |tool| tool.kind);
         (kind != Of::Tool).then(|| {
             let asked = house.plain.text(self.asked);
-            format!("{kind}:{}", asked.chars().take(ASKED).collect::<String>()).into()
+            format!("{kind}:{}", asked.chars().take(LONGEST_ASKED).collect::<String>()).into()
         })
     }
 }

@@ -70,6 +70,9 @@ words! {
     }
 }
 
+/// The longest name or address of a prompt or resource in a record: callers choose it. What is as long may have been cut.
+pub const LONGEST_ASKED: usize = 4096;
+
 /// One record, as its caller gives it.
 ///
 /// INVARIANT of callers: everything in it is redacted. The ledger keeps what it is given for ever.
@@ -88,7 +91,8 @@ pub struct Entry {
     pub tenant: Option<Arc<str>>,
     pub flow: Option<Arc<str>>,
     pub outcome: Outcome,
-    /// Where it was no tool: the kind and the name or address that was asked for, `resource:file:///notes`.
+    /// Where it was no tool: the kind and the name or address that was asked for, `resource:file:///notes`, the latter no longer
+    /// than [`LONGEST_ASKED`] characters.
     pub asked: Option<Arc<str>>,
     /// User, tenant, session, agent, task and flow, as JSON.
     pub actor: Arc<RawValue>,

@@ -33,7 +33,7 @@ pub(crate) use self::{
 pub use self::{
     chain::{Hash, Place},
     checkpoint::{BadCheckpoint, Checkpoint, CheckpointKey, Head, Trusted},
-    entry::{Durability, Entry, Kind, Outcome, ResultNote},
+    entry::{Durability, Entry, Kind, LONGEST_ASKED, Outcome, ResultNote},
     filter::Filter,
     job::Pending,
     pages::Pages,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Kind};
-use toolgate_store::ledger::Record;
+use toolgate_store::ledger::{LONGEST_ASKED, Record};
 
 /// What the rules say to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,9 +71,6 @@ impl std::fmt::Display for Asked {
         write!(f, "{}:{}", self.request(), self.name)
     }
 }
-
-/// What is as long as this may have been cut.
-const LONGEST_ASKED: usize = 4096;
 
 #[derive(Debug)]
 pub enum Arguments {
