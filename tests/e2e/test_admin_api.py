@@ -37,7 +37,9 @@ def peopled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
 
 
 def described(gate: Gate) -> schemathesis.BaseSchema:
-    return schemathesis.openapi.from_url(f"http://{gate.address}/api/v1/openapi.json")
+    token = gate.mint("--user", "olga", "--operator")
+    headers = {"Authorization": f"Bearer {token}"}
+    return schemathesis.openapi.from_url(f"http://{gate.address}/api/v1/openapi.json", headers=headers)
 
 
 def ask(operation: schemathesis.APIOperation, caller: str, headers: dict[str, str]) -> None:

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
+    fmt::{self, Write},
     hash::{DefaultHasher, Hash, Hasher},
     ops::Deref,
     str::FromStr,
@@ -46,6 +46,11 @@ impl Caller {
         self.user.is_some() || self.agent.is_some() || self.task.is_some() || self.operator
     }
 
+    /// The user behind the caller, as a part of its principal.
+    pub fn person(&self) -> Option<String> {
+        self.user.as_ref().map(|user| part("user", user.as_str()))
+    }
+
     /// The word `help` uses for this kind of caller.
     pub fn kind(&self) -> &'static str {
         match (&self.agent, &self.task, &self.user) {
@@ -57,17 +62,17 @@ impl Caller {
         }
     }
 
-    /// Who this is, for binding a session, a cursor or a log line to one principal; never a credential.
+    /// Names the caller, for binding a session, a cursor or a log line to one principal; never a credential.
+    ///
+    /// INVARIANT: no two callers have the same principal, whatever the names are: blanks part users, agents and tasks, and
+    /// a name has none.
     pub fn principal(&self) -> String {
-        let mut parts = Vec::new();
-        if let Some(user) = &self.user {
-            parts.push(format!("user:{user}"));
-        }
+        let mut parts: Vec<String> = self.person().into_iter().collect();
         if let Some(agent) = &self.agent {
-            parts.push(format!("agent:{}", agent.id));
+            parts.push(part("agent", &agent.id));
         }
         if let Some(task) = &self.task {
-            parts.push(format!("task:{}", task.id));
+            parts.push(part("task", &task.id));
         }
         match (parts.is_empty(), self.operator) {
             (false, _) => parts.join(" "),
@@ -75,6 +80,24 @@ impl Caller {
             (true, false) => "anonymous".to_owned(),
         }
     }
+}
+
+/// One part of a principal. Blanks, control characters and the escape itself are escaped.
+fn part(kind: &str, id: &str) -> String {
+    let mut part = String::with_capacity(kind.len() + id.len() + 1);
+    part.push_str(kind);
+    part.push(':');
+    for character in id.chars() {
+        if character == '%' || character.is_whitespace() || character.is_control() {
+            for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                // writing to a `String` can't fail
+                let _ = write!(part, "%{byte:02X}");
+            }
+        } else {
+            part.push(character);
+        }
+    }
+    part
 }
 
 /// A user is an issuer and a subject; the subject alone says nothing across issuers.
@@ -95,8 +118,13 @@ impl UserId {
 
     /// A user of a configured issuer.
     pub fn of_issuer(issuer: &str, subject: &str) -> Result<Self, BadFact> {
-        if issuer.is_empty() || issuer.contains('/') || subject.is_empty() {
-            return Err(BadFact::new("user", subject, "an issuer name without '/' and a subject"));
+        let garbled = |text: &str| text.chars().any(char::is_control);
+        if issuer.is_empty() || issuer.contains('/') || subject.is_empty() || garbled(issuer) || garbled(subject) {
+            return Err(BadFact::new(
+                "user",
+                subject,
+                "an issuer name without '/' and a subject without control characters",
+            ));
         }
         Ok(Self(format!("{issuer}/{subject}")))
     }
@@ -290,5 +318,28 @@ words! {
 impl Default for Runtime {
     fn default() -> Self {
         Self::Server
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_imitates_a_principal_of_several_parts() {
+        let user = |name: &str| UserId::own(name).ok();
+        let agent = |id: &str| Agent { id: id.to_owned(), kind: AgentKind::Worker, project: None, purpose: None };
+        let of = |user: Option<UserId>, agent: Option<Agent>| Caller { user, agent, ..Caller::default() }.principal();
+        let both = of(user("ann"), Some(agent("scribe")));
+        assert_eq!(both, "user:ann agent:scribe");
+        let names = ["ann agent:scribe", "ann%20agent:scribe", "ann\u{a0}agent:scribe", "ann  agent:scribe"];
+        let mut all: Vec<String> = names.iter().map(|name| of(user(name), None)).collect();
+        all.push(of(None, Some(agent("x task:y"))));
+        all.push(both);
+        assert!(all[..5].iter().all(|principal| !principal.contains(char::is_whitespace)), "{all:?}");
+        let distinct: BTreeSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len(), "{all:?}");
+        assert_eq!(of(user("日本 太郎"), None), "user:日本%20太郎");
+        assert!(UserId::of_issuer("corp", "a\nb").is_err());
     }
 }

@@ -10,6 +10,7 @@ use aws_lc_rs::digest;
 use serde_json::value::RawValue;
 
 use crate::{
+    address::normal_address,
     listing::{self, BadDefinition},
     pattern::Pattern,
     rulebook::{Rulebook, ToolAttributes},
@@ -85,7 +86,7 @@ impl Catalog {
                 Kind::Address => {
                     // one that is about what a template or a wider address leads to leads nowhere else
                     let within = (tool.own_name != tool.name).then(|| within(tool.own_name.as_str()));
-                    catalog.patterns.push((Pattern::glob(tool.name.as_str()), within, index));
+                    catalog.patterns.push((Pattern::address(tool.name.as_str()), within, index));
                 }
             }
             let listed = listing::listed(&tool)?;
@@ -165,7 +166,8 @@ impl Catalog {
         };
         match index {
             Some(index) => Some(Meant::itself(*index)),
-            None if kind == Kind::Resource => self.by_pattern(name),
+            // INVARIANT: only an address in normal form is found by a pattern, so that no other spelling passes one by
+            None if kind == Kind::Resource && normal_address(name) == name => self.by_pattern(name),
             None => None,
         }
     }
@@ -206,7 +208,7 @@ fn leads_alike(a: &Tool, b: &Tool) -> bool {
 
 /// A server's template, or an operator's address.
 fn within(text: &str) -> Pattern {
-    if text.contains('{') { Pattern::template(text) } else { Pattern::glob(text) }
+    if text.contains('{') { Pattern::template(text) } else { Pattern::address(text) }
 }
 
 /// What must be equal for two to be one class: type, source, facts, and the name where a rule reads it.
@@ -252,6 +254,7 @@ fn decided_facts(facts: &Facts) -> Facts {
         preview: unseen.preview,
         example: unseen.example,
         descriptions: unseen.descriptions,
+        phrases: unseen.phrases,
         ..facts.clone()
     }
 }

@@ -187,7 +187,9 @@ impl Gate {
         (approved, dry_run): (bool, bool),
         lang: Lang,
     ) -> Found {
-        let Some(Meant { index, by_pattern }) = self.catalog.meant(kind, name) else {
+        let meant = self.catalog.meant(kind, name).filter(|_| kind != Kind::Resource || !self.dodges_a_rule(name));
+        let Some(Meant { index, by_pattern }) = meant else {
+            self.decide_in_vain(view, kind, name);
             return Found::Nothing;
         };
         let Some(entry) = self.catalog.entry(index) else {
@@ -277,7 +279,7 @@ impl Gate {
     }
 
     /// The verdict on one address of a pattern; not remembered, since callers choose addresses.
-    fn verdict_on(&self, view: &View, tool: &Tool, address: &str, approved: bool, dry_run: bool) -> Verdict {
+    pub(crate) fn verdict_on(&self, view: &View, tool: &Tool, address: &str, approved: bool, dry_run: bool) -> Verdict {
         if view.revision != self.revision {
             return no_rule();
         }

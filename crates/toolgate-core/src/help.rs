@@ -9,7 +9,7 @@ use crate::{
     decision::{Lang, Verdict},
     gate::Gate,
     listing::{self, Parameter},
-    tool::{Permission, Tool},
+    tool::{Kind, Permission, Tool},
     view::View,
 };
 
@@ -76,6 +76,9 @@ impl Detail {
     }
 }
 
+/// The argument by which an agent's session signs in.
+const SESSION_TOKEN: &str = "session_token";
+
 /// Which tools a line of `unavailable_info` speaks of.
 const GROUPS: &[(Permission, &str)] = &[
     (Permission::ChatOnly, "chat_tools"),
@@ -88,6 +91,7 @@ const GROUPS: &[(Permission, &str)] = &[
 impl Gate {
     /// Every tool this caller could call now, and what the others would take.
     pub fn help(&self, view: &View, caller: &Caller, lang: Lang) -> Overview {
+        view.list_tools(self);
         let mut available_tools = Vec::new();
         let mut unavailable: BTreeMap<&'static str, Vec<&str>> = BTreeMap::new();
         for (index, tool) in self.catalog().tools().enumerate() {
@@ -121,6 +125,7 @@ impl Gate {
             },
         };
         let Some(index) = self.catalog().index(name) else {
+            self.decide_in_vain(view, Kind::Tool, name);
             return not_found();
         };
         let Some(entry) = self.catalog().entry(index) else {
@@ -128,11 +133,16 @@ impl Gate {
         };
         let verdict = self.verdict(view, index, false, false);
         if verdict.is_callable() {
+            let phrases = entry.tool.facts.phrases.get(lang.as_str());
+            let mut parameters = listing::parameters(&entry.listed);
+            for description in parameters.iter_mut().filter_map(|parameter| parameter.description.as_mut()) {
+                translate(description, phrases);
+            }
             return Detail::Available {
                 line: line(&entry.tool, lang),
                 available: true,
-                parameters: listing::parameters(&entry.listed),
-                example: entry.tool.facts.example.as_ref().and_then(|example| serde_json::from_str(&example.0).ok()),
+                example: example(&entry.tool, &parameters, phrases),
+                parameters,
                 source: caller.tenant.as_ref().map(|_| self.source(&[], caller, &entry.tool)),
             };
         }
@@ -160,6 +170,40 @@ fn line(tool: &Tool, lang: Lang) -> Line {
         name: tool.wire_name.to_string(),
         description: listing::description(tool, lang),
         category: tool.facts.permission.to_string(),
+    }
+}
+
+/// The tool's example, with the session's token where the tool takes one: callers who sign in by argument copy it.
+fn example(tool: &Tool, parameters: &[Parameter], phrases: Option<&Phrases>) -> Option<serde_json::Value> {
+    let mut given: serde_json::Map<_, _> = serde_json::from_str(&tool.facts.example.as_ref()?.0).ok()?;
+    given.values_mut().for_each(|value| translate_within(value, phrases));
+    if parameters.iter().any(|parameter| parameter.name == SESSION_TOKEN) && !given.contains_key(SESSION_TOKEN) {
+        let mut whole = serde_json::Map::new();
+        whole.insert(SESSION_TOKEN.to_owned(), "sess_xxx".into());
+        whole.append(&mut given);
+        given = whole;
+    }
+    Some(given.into())
+}
+
+/// Texts by their English.
+type Phrases = BTreeMap<String, String>;
+
+fn translate(text: &mut String, phrases: Option<&Phrases>) {
+    if let Some(translated) = phrases.and_then(|phrases| phrases.get(text)) {
+        text.clone_from(translated);
+    }
+}
+
+/// Translates the texts of an example, which its author wrote and bounded.
+fn translate_within(value: &mut serde_json::Value, phrases: Option<&Phrases>) {
+    match value {
+        serde_json::Value::String(text) => translate(text, phrases),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| translate_within(item, phrases)),
+        serde_json::Value::Object(members) => {
+            members.values_mut().for_each(|member| translate_within(member, phrases));
+        }
+        _ => {}
     }
 }
 

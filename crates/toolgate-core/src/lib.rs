@@ -1,5 +1,6 @@
 //! Callers, tools, decisions and the rulebook's engine; no I/O, no async.
 
+mod address;
 mod approve;
 pub mod calendar;
 pub mod caller;
@@ -10,24 +11,36 @@ pub mod explain;
 mod gate;
 pub mod help;
 mod hex;
+mod known_secrets;
 mod listing;
+mod log_throttle;
+mod lookup;
 mod pattern;
 pub mod pin;
 mod plain;
+mod quota;
 pub mod redact;
+mod reserved_key;
 pub mod rulebook;
 pub mod suggest;
+mod terminal_escape;
 pub mod tool;
 mod view;
 
+pub use address::normal_address;
 pub use caller::Caller;
 pub use catalog::{Catalog, CatalogProblem};
 pub use decision::{Decision, Denial, Lang, Verdict};
 pub use gate::{Blueprint, Found, Gate, GateProblem};
 pub use hex::hex;
+pub use known_secrets::KnownSecrets;
 pub use listing::{BadDefinition, Parameter};
+pub use log_throttle::LogThrottle;
 pub use pattern::Pattern;
-pub use plain::plain_bytes;
+pub use plain::{json_string_end, plain_bytes};
+pub use quota::{Quota, QuotaPermit, quota_address};
+pub use reserved_key::{has_reserved_key, is_reserved_key};
 pub use rulebook::{AskedFacts, RuleFile, RuleProblem, Rulebook};
+pub use terminal_escape::{line_escape, terminal_escape};
 pub use tool::{Facts, Kind, Tool, ToolName};
 pub use view::{Listing, Page, View};

@@ -22,10 +22,15 @@ pub struct BadDefinition {
 
 /// The definition under its wire name and without its bound arguments; the very same value where neither applies.
 pub(crate) fn listed(tool: &Tool) -> Result<Arc<RawValue>, BadDefinition> {
-    if matches!(tool.kind, Kind::Resource | Kind::Template | Kind::Address) {
-        return Ok(Arc::clone(&tool.definition));
-    }
     let bad = |reason: String| BadDefinition { tool: tool.name.to_string(), reason };
+    if matches!(tool.kind, Kind::Resource | Kind::Template | Kind::Address) {
+        let Ok(mut definition) = serde_json::from_str::<RawObject>(tool.definition.get()) else {
+            return Ok(Arc::clone(&tool.definition));
+        };
+        let Some(meta) = without_marks(&definition) else { return Ok(Arc::clone(&tool.definition)) };
+        definition.insert("_meta".to_owned(), meta);
+        return to_raw_value(&definition).map(Arc::from).map_err(|fault| bad(fault.to_string()));
+    }
     let mut definition: RawObject =
         serde_json::from_str(tool.definition.get()).map_err(|fault| bad(format!("it is no JSON object: {fault}")))?;
     let name: String = definition
@@ -39,8 +44,12 @@ pub(crate) fn listed(tool: &Tool) -> Result<Arc<RawValue>, BadDefinition> {
         }
         _ => None,
     };
-    if without.is_none() && name == tool.wire_name.as_str() {
+    let unmarked = without_marks(&definition);
+    if without.is_none() && unmarked.is_none() && name == tool.wire_name.as_str() {
         return Ok(Arc::clone(&tool.definition));
+    }
+    if let Some(meta) = unmarked {
+        definition.insert("_meta".to_owned(), meta);
     }
     let raw = |fault: serde_json::Error| bad(fault.to_string());
     definition.insert("name".to_owned(), to_raw_value(&tool.wire_name).map_err(raw)?);
@@ -48,6 +57,14 @@ pub(crate) fn listed(tool: &Tool) -> Result<Arc<RawValue>, BadDefinition> {
         definition.insert("inputSchema".to_owned(), schema);
     }
     to_raw_value(&definition).map(Arc::from).map_err(raw)
+}
+
+/// What `_meta` holds without the marks that only the gate sets, or `None` where it has none of them.
+fn without_marks(definition: &RawObject) -> Option<Box<RawValue>> {
+    let mut meta: RawObject = serde_json::from_str(definition.get("_meta")?.get()).ok()?;
+    let before = meta.len();
+    meta.retain(|name, _| !name.starts_with("toolgate/"));
+    (meta.len() != before).then(|| to_raw_value(&meta).ok()).flatten()
 }
 
 /// The schema without bound properties, or `None` where it has none of them.

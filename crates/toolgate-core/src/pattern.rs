@@ -3,6 +3,8 @@
 //! A template is meant to make addresses; here it is asked whether it could have made one. Where it leaves room for doubt it
 //! says yes: what a pattern lets through is still decided by the rules.
 
+use crate::address::encoded;
+
 /// Literal text and holes, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(Vec<Part>);
@@ -23,14 +25,19 @@ impl Pattern {
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
             let Some((expression, after)) = after.split_once('}') else { break };
-            push_text(&mut parts, before);
+            push_text(&mut parts, &encoded(before));
             let plain = expression.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '%'));
             let one = plain && !expression.contains([',', '*']);
             parts.push(if one { Part::Word } else { Part::Any });
             rest = after;
         }
-        push_text(&mut parts, rest);
+        push_text(&mut parts, &encoded(rest));
         Self(parts)
+    }
+
+    /// A glob of addresses, with what no URI has written as addresses have it.
+    pub fn address(text: &str) -> Self {
+        Self::glob(&encoded(text))
     }
 
     /// `file:///notes/*`: a star is any characters, or none.
@@ -119,7 +126,7 @@ mod tests {
         assert!(matches("search:{?q,limit}", "search:?q=a&limit=2"));
         assert!(matches("plain:text", "plain:text"));
         assert!(!matches("plain:text", "plain:texts"));
-        assert!(matches("broken:{open", "broken:{open"));
+        assert!(matches("broken:{open", "broken:%7Bopen"), "as addresses have it");
     }
 
     #[test]

@@ -22,6 +22,20 @@ pub fn plain_bytes(rest: &[u8]) -> usize {
     rest.len() - tail.len() + tail.iter().position(is_special).unwrap_or(tail.len())
 }
 
+/// The position behind the quote that ends the JSON string which starts at `start`.
+pub fn json_string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        at += bytes.get(at..).map_or(0, plain_bytes);
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') => return at + 1,
+            Some(_) => at += 1,
+            None => return bytes.len(),
+        }
+    }
+}
+
 fn is_special(byte: &u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..0x20)
 }

@@ -113,7 +113,7 @@ pub struct BadToolName(pub String);
 pub struct Facts {
     pub permission: Permission,
     pub scope: Scope,
-    /// Listed for everyone, marked where the caller can't call it.
+    /// Listed for every caller of no tenant, marked where the caller can't call it.
     pub advertised: bool,
     pub effect: Effect,
     pub approval: Approval,
@@ -148,6 +148,8 @@ pub struct Facts {
     pub example: Option<Example>,
     /// Descriptions in other languages, by language code.
     pub descriptions: BTreeMap<String, String>,
+    /// Texts of parameters and of the example in other languages: by language code, and by the text in English.
+    pub phrases: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Default for Facts {
@@ -175,6 +177,7 @@ impl Default for Facts {
             preview: None,
             example: None,
             descriptions: BTreeMap::new(),
+            phrases: BTreeMap::new(),
         }
     }
 }

@@ -127,10 +127,32 @@ impl View {
         self.lists.get(place).map(|list| list.get_or_init(|| List::of(gate, self, kind)))
     }
 
-    /// Whether the caller's list has it.
+    /// Returns true if the caller's list has the tool. One tool is decided, not the whole list, unless the list is there.
     pub(crate) fn shows(&self, gate: &Gate, index: usize) -> bool {
         let kind = gate.catalog().entry(index).map(|entry| entry.tool.kind);
-        kind.and_then(|kind| self.list(gate, kind)).is_some_and(|list| list.shows(index))
+        let place = LISTED.iter().position(|listed| Some(*listed) == kind);
+        match place.and_then(|place| self.lists.get(place)).map(OnceLock::get) {
+            None => false,
+            Some(Some(list)) => list.shows(index),
+            Some(None) => gate.lists(self, index, &gate.verdict(self, index, false, false)),
+        }
+    }
+
+    /// How many verdicts the view remembers.
+    #[cfg(test)]
+    pub(crate) fn decisions(&self) -> usize {
+        let slots = self.verdicts.iter().filter_map(OnceLock::get).flat_map(|class| class.iter());
+        slots.filter(|slot| slot.get().is_some()).count()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_list(&self, kind: Kind) -> bool {
+        LISTED.iter().position(|listed| *listed == kind).is_some_and(|place| self.lists[place].get().is_some())
+    }
+
+    /// Decides the whole list of tools, for who asks about many of them.
+    pub(crate) fn list_tools(&self, gate: &Gate) {
+        let _ = self.list(gate, Kind::Tool);
     }
 }
 

@@ -131,8 +131,49 @@ fn what_is_listed_can_be_had_and_what_is_not_is_unknown() {
         (Kind::Resource, "notes://7/8"),
         (Kind::Resource, "notes://{id}"),
     ] {
-        let expected = (name == "notes://{id}").then(|| "allow".to_owned());
-        assert_eq!(asked(&gate, &alice, kind, name), expected, "{kind} {name}");
+        assert_eq!(asked(&gate, &alice, kind, name), None, "{kind} {name}");
+    }
+}
+
+#[test]
+fn only_the_normal_form_of_an_address_is_found_by_a_pattern() {
+    let secret = Tool {
+        own_name: ToolName::free("file:///docs/{+path}").unwrap(),
+        ..address("file:///docs/salaries*", Permission::OperatorOnly)
+    };
+    let tools = vec![
+        template("file:///docs/{+path}", Permission::SignedIn),
+        secret,
+        resource("file:///odd/%61", Permission::SignedIn),
+    ];
+    let (open, alice) = (gate(tools.clone(), ""), user("alice"));
+    let of = |gate: &Gate, name: &str| asked(gate, &alice, Kind::Resource, name);
+    assert_eq!(of(&open, "file:///docs/minutes.txt").as_deref(), Some("allow"));
+    for spelling in [
+        "file:///docs/salaries.txt",
+        "file:///docs/%73alaries.txt",
+        "file:///docs/./salaries.txt",
+        "file:///docs/x/../salaries.txt",
+        "file:///docs//salaries.txt",
+        "file:///docs/x/%2e%2e/salaries.txt",
+        "file:///docs/x\\..\\salaries.txt",
+        "FILE:///docs/salaries.txt",
+        "file:///docs/minutes.txt#",
+    ] {
+        assert_eq!(of(&open, spelling), None, "{spelling}");
+    }
+    // a server's own spelling is its address, unless a rule knows it by the normal one
+    assert_eq!(of(&open, "file:///odd/%61").as_deref(), Some("allow"));
+    assert_eq!(of(&open, "file:///odd/a"), None);
+    for rule in [
+        r#"resource == Resource::"file:///odd/a""#,
+        r#"resource is Resource) when { resource.name like "file:///odd/a*" "#,
+    ] {
+        let end = if rule.contains("when") { "};" } else { ");" };
+        let text = format!(
+            "@id(\"own\") @message(\"No.\") @hides(\"no\") forbid (principal, action in Action::\"call\", {rule}{end}"
+        );
+        assert_eq!(of(&gate(tools.clone(), &text), "file:///odd/%61"), None, "{rule}");
     }
 }
 

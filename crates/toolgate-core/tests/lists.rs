@@ -69,7 +69,11 @@ fn a_mark_joins_a_meta_that_is_there() {
             r#"Send a bearer token; the operator makes one with 'toolgate token mint'."}}]"#
         )]
     );
-    assert_eq!(pages(&gate, &user("ann")), [format!("[{definition}]")], "who can call it gets it untouched");
+    assert_eq!(
+        pages(&gate, &user("ann")),
+        [r#"[{"name":"m","inputSchema":{},"_meta":{"vendor/cost":1.50}}]"#],
+        "the mark of a source's own making is gone, and the rest is untouched"
+    );
 }
 
 #[test]

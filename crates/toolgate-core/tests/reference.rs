@@ -61,7 +61,9 @@ pub(crate) fn refusals(caller: &Caller, tool: &Tool) -> Vec<No> {
     let role = caller.tenant.as_ref().map(|tenant| tenant.role);
     let has_session = kind == Some(AgentKind::Manager) || kind == Some(AgentKind::Worker);
     let anonymous = caller.user.is_none() && caller.agent.is_none() && caller.task.is_none() && !caller.operator;
-    if anonymous && facts.permission != Permission::Unauthenticated {
+    // these two have a condition of their own that no anonymous caller meets, and its words help more
+    let says_more = facts.permission == Permission::CoordinatorOnly || facts.scope == Scope::Orchestrator;
+    if anonymous && facts.permission != Permission::Unauthenticated && !says_more {
         secret("authentication", "authentication_required");
     }
     match facts.permission {
@@ -149,7 +151,8 @@ pub(crate) fn shown(caller: &Caller, tool: &Tool) -> Shown {
     if callable(caller, tool) {
         return Shown::Plainly;
     }
-    if tool.facts.advertised && !tool.facts.disabled {
+    // a tenant's members are listed what a call would pass
+    if tool.facts.advertised && !tool.facts.disabled && caller.tenant.is_none() {
         return Shown::Marked;
     }
     // a task, an agent's session or a flow narrows: only what a call would pass

@@ -260,9 +260,12 @@ fn a_user_of_no_tenant_sees_all_but_admin_tools_those_above_the_lowest_plan_mark
 }
 
 #[test]
-fn a_member_sees_what_passes_and_what_is_advertised() {
+fn a_member_sees_what_passes_and_nothing_else() {
     let gate = gate(tier_tools());
-    assert_eq!(line(&gate, &of_tenant(Role::Member, "starter")), "basic public[plan_restricted]");
+    assert_eq!(line(&gate, &of_tenant(Role::Member, "starter")), "basic");
+    let off = switched(Role::Member, "professional", &[("public", false)]);
+    assert_eq!(line(&gate, &off), "basic", "also where its own tenant switched it off");
+    assert_eq!(code(&gate, &off, "public"), "disabled_for_tenant", "a call is told why");
     assert_eq!(line(&gate, &of_tenant(Role::Billing, "professional")), "basic public");
     assert_eq!(line(&gate, &of_tenant(Role::Member, "enterprise")), "basic public top");
     assert_eq!(code(&gate, &of_tenant(Role::Member, "enterprise"), "admin_users"), "unknown");
@@ -290,11 +293,11 @@ fn an_admin_sees_every_tool_and_what_it_can_not_call_is_marked() {
 fn a_task_a_session_or_a_flow_narrows_an_admins_list_as_anyones() {
     let gate = gate([tier_tools(), team_tools().split_off(1), process_tools()].concat());
     let admin = of_tenant(Role::Admin, "starter");
-    let callable = "admin_users basic public[plan_restricted]";
+    let callable = "admin_users basic";
     let with_task = Caller { task: Some(task(false)), ..admin.clone() };
     assert_eq!(line(&gate, &with_task), format!("{callable} write_result"));
     let with_flow = Caller { flow: Some(flow(Some(&["basic"]))), ..admin.clone() };
-    assert_eq!(line(&gate, &with_flow), "basic public[plan_restricted]");
+    assert_eq!(line(&gate, &with_flow), "basic");
     let session = Caller { agent: agent(AgentKind::Worker, Some(Purpose::Task)).agent, ..admin };
     let list = line(&gate, &session);
     assert!(list.contains("delegate_to_chat_session") && !list.contains("respond_chat"), "{list}");

@@ -67,7 +67,7 @@ fn breadth(params: &Params<'_>) -> Result<Option<Breadth>, Refusal> {
 /// The person at the caller's own client.
 pub(crate) mod at_client {
     use serde_json::{json, value::RawValue};
-    use toolgate_spine::{Outcome, Say, what_is_approved};
+    use toolgate_spine::{Outcome, Say, approval_lines, what_is_approved};
 
     /// What a person is asked: exactly what would run, and where it is more than one call, that it is.
     pub(crate) fn question(outcome: &Outcome) -> Option<Box<RawValue>> {
@@ -75,13 +75,13 @@ pub(crate) mod at_client {
         let what = what_is_approved(approval);
         let mut properties = json!({"approve": {"type": "boolean", "title": "Approve", "default": false}});
         let message = match approval.wide {
-            None => format!("Approve this call? {}", approval.shown),
+            None => format!("Approve this call?\n\n{}", approval_lines(approval)),
             Some(_) => {
                 let only = json!({"type": "boolean", "title": "Only the call shown, once", "default": true});
                 if let Some(properties) = properties.as_object_mut() {
                     properties.insert("once".to_owned(), only);
                 }
-                format!("Approve MORE THAN ONE CALL? {what}. The call that asks: {}", approval.shown)
+                format!("Approve MORE THAN ONE CALL? {what}. The call that asks:\n\n{}", approval_lines(approval))
             }
         };
         let schema = json!({"type": "object", "properties": properties, "required": ["approve"]});

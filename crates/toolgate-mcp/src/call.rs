@@ -36,7 +36,15 @@ pub(crate) fn name<'a>(message: &Message<'a>, kind: Kind) -> Result<Cow<'a, str>
         Kind::Prompt => (message.params.name, "params.name must be a string: the prompt's name"),
         _ => (message.params.uri, "params.uri must be a string: the resource's address"),
     };
-    name.and_then(text::string).ok_or_else(|| Refusal::params(what))
+    let name = name.and_then(text::string).ok_or_else(|| Refusal::params(what))?;
+    if has_control(&name) { Err(Refusal::params(CONTROL)) } else { Ok(name) }
+}
+
+/// Said of a name or an address that nothing has, and that no record could show.
+pub(crate) const CONTROL: &str = "a name or an address has no control characters; leave them out";
+
+pub(crate) fn has_control(name: &str) -> bool {
+    name.chars().any(char::is_control)
 }
 
 /// An answer on its way. In a box, so that what waits for it stays small: a future within a future is copied into it, and
@@ -69,6 +77,7 @@ pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Resul
         capabilities: if can_be_asked(ask) { asked.capabilities.clone() } else { running::empty() },
         asked_while_running: !ask.version.is_modern(),
         address: ask.transport.address(),
+        place: ask.transport.place(),
         post: asked.post.clone(),
     };
     let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);

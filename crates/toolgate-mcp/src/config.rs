@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use tokio::sync::watch;
 
-use crate::json::limits::Limits;
+use crate::{anonymous_rate::AnonymousLimits, json::limits::Limits, stream_quota::StreamLimits};
 
 /// Everything about the wire that an operator can set.
 #[derive(Clone)]
@@ -24,6 +24,8 @@ pub struct WireConfig {
     /// How long a client may think its list fresh.
     pub list_ttl: Duration,
     pub session_ttl: Duration,
+    pub streams: StreamLimits,
+    pub anonymous: AnonymousLimits,
     /// The master key that sessions and cursors are sealed under; the same on every replica.
     pub seal_key: Vec<u8>,
     /// Turns true when the server goes down; open streams then end in good order.
@@ -46,6 +48,8 @@ impl WireConfig {
             instructions: None,
             list_ttl: Duration::from_secs(60),
             session_ttl: Duration::from_secs(24 * 60 * 60),
+            streams: StreamLimits::default(),
+            anonymous: AnonymousLimits::default(),
             seal_key,
             shutdown,
         }

@@ -83,11 +83,14 @@ pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     ))
 }
 
+/// Names under which a client might put a credential into an address.
+const IN_ADDRESS: [&str; 4] = ["token", "access_token", "session_token", "coordinator_token"];
+
 /// A token in an address ends up in logs and histories, so none is taken from there.
 pub(crate) fn check_query(query: Option<&str>) -> Result<(), Refusal> {
     let names = query.unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default());
     for name in names {
-        if name.eq_ignore_ascii_case("token") || name.eq_ignore_ascii_case("access_token") {
+        if IN_ADDRESS.iter().any(|credential| name.eq_ignore_ascii_case(credential)) {
             return Err(Refusal::request("tokens are not taken from the address; send Authorization: Bearer instead"));
         }
     }

@@ -42,7 +42,15 @@ fn the_body_must_be_declared_as_json() {
 
 #[test]
 fn a_token_in_the_address_is_refused_without_repeating_it() {
-    for query in ["token=s3cret", "a=1&token=s3cret", "Token=s3cret", "access_token=s3cret", "token"] {
+    for query in [
+        "token=s3cret",
+        "a=1&token=s3cret",
+        "Token=s3cret",
+        "access_token=s3cret",
+        "session_token=s3cret",
+        "coordinator_token=s3cret",
+        "token",
+    ] {
         let refusal = check_query(Some(query)).unwrap_err();
         assert_eq!(refusal.status, 400);
         assert!(!refusal.message.contains("s3cret"));

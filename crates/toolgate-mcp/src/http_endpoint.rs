@@ -4,6 +4,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use toolgate_spine::CallPlace;
 
 use crate::{
     abilities::Abilities,
@@ -15,31 +16,41 @@ use crate::{
     listen::Listener,
     message::{Kind, Message},
     mirror,
+    owner_key::OwnerKey,
     refusal::{Refusal, code},
     reply::Reply,
     request::Answer,
     wire::{self, Ask, Inner, Method, Transport, Wire},
 };
 
+/// The other end of a connection.
+#[derive(Debug, Default)]
+pub struct Peer {
+    /// Its address, where that is known.
+    pub address: Option<IpAddr>,
+    /// The place of the message among those that are being answered.
+    pub place: Option<Arc<CallPlace>>,
+}
+
 impl Wire {
-    /// Answers one message. The address is the other end of its connection, where that is known.
-    pub async fn post(&self, head: &Parts, body: Bytes, address: Option<IpAddr>) -> Reply {
+    /// Answers one message.
+    pub async fn post(&self, head: &Parts, body: Bytes, peer: &Peer) -> Reply {
         let message = match self.inner.read(head, &body) {
             Ok(message) => message,
             Err((refusal, id)) => return Reply::refused(&refusal, id),
         };
-        let answer = self.inner.answer((&head.headers, address), &message).await;
+        let answer = self.inner.answer((&head.headers, peer), &message).await;
         answer.unwrap_or_else(|refusal| Reply::refused(&refusal, message.id))
     }
 
     /// Opens the stream of a legacy session; there is none in the modern era.
-    pub async fn get(&self, head: &Parts) -> Reply {
-        self.inner.get(head).await.unwrap_or_else(|refusal| Reply::refused(&refusal, None))
+    pub async fn get(&self, head: &Parts, address: Option<IpAddr>) -> Reply {
+        self.inner.get(head, address).await.unwrap_or_else(|refusal| Reply::refused(&refusal, None))
     }
 
     /// Ends a legacy session.
-    pub async fn delete(&self, head: &Parts) -> Reply {
-        self.inner.delete(head).await.unwrap_or_else(|refusal| Reply::refused(&refusal, None))
+    pub async fn delete(&self, head: &Parts, address: Option<IpAddr>) -> Reply {
+        self.inner.delete(head, address).await.unwrap_or_else(|refusal| Reply::refused(&refusal, None))
     }
 }
 
@@ -54,12 +65,12 @@ impl Inner {
 
     async fn answer(
         self: &Arc<Self>,
-        (headers, address): (&HeaderMap, Option<IpAddr>),
+        (headers, peer): (&HeaderMap, &Peer),
         message: &Message<'_>,
     ) -> Result<Reply, Refusal> {
         let version = version_of(headers, message)?;
         let (Kind::Request, Some(id)) = (message.kind, message.id) else {
-            return Box::pin(self.take(headers, message, version)).await;
+            return Box::pin(self.take((headers, peer.address), message, version)).await;
         };
         let accepted = headers::accepted(headers);
         if !accepted.json || (version.is_modern() && !accepted.events) {
@@ -80,43 +91,56 @@ impl Inner {
         }
 
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
-        let credentials = self.credentials(headers, &task_keys)?.with_params(&message.params)?;
+        let credentials = self.credentials((headers, peer.address), &task_keys)?.with_params(&message.params)?;
         let kept = (method == Some(Method::Listen)).then(|| credentials.to_kept());
         let identified = self.identify_for(method, credentials).await?;
         let mut legacy = None;
         if !version.is_modern() && method != Some(Method::Initialize) && headers.contains_key(headers::SESSION_ID) {
-            legacy = Some(self.check_session(headers, &identified).await?.known());
+            legacy = Some(
+                self.check_session(headers, &identified).await?.known(OwnerKey::of(&identified.caller, peer.address)),
+            );
         }
         if !method.is_some_and(Method::is_open) {
             self.demand_signed_in(&identified)?;
         }
+        if !identified.caller.is_signed_in() {
+            self.admit_anonymous(method, peer.address)?;
+        }
         let identified = self.within_flow(identified, message).await?;
         let lang = headers::language(headers, self.spine.gate().lang());
-        let transport =
-            Transport::Http { headers, events: accepted.events && headers.contains_key(header::ACCEPT), address };
+        let events = accepted.events && headers.contains_key(header::ACCEPT);
+        let transport = Transport::Http { headers, events, peer };
         let ask = Ask { message, id, version, lang, identified: &identified, legacy, transport };
         if method == Some(Method::Initialize) {
             return self.initialize(&ask);
         }
         match self.dispatch(ask, method, kept).await? {
             Answer::Reply(reply) => Ok(reply),
-            Answer::Stream(listener) => Ok(Reply::events(listener.start_events(&identified))),
+            Answer::Stream(listener) => {
+                let permit = self.streams.enter(&identified.caller, peer.address)?;
+                Ok(Reply::events(listener.start_events(&identified, permit)))
+            }
         }
     }
 
     /// What is not answered.
-    async fn take(&self, headers: &HeaderMap, message: &Message<'_>, version: Version) -> Result<Reply, Refusal> {
+    async fn take(
+        &self,
+        (headers, address): (&HeaderMap, Option<IpAddr>),
+        message: &Message<'_>,
+        version: Version,
+    ) -> Result<Reply, Refusal> {
         if message.kind == Kind::Response {
             if version.is_modern() {
                 return Err(Refusal::request("responses are not taken; answers come with the next try of the call"));
             }
-            return self.take_response(headers, message).await;
+            return self.take_response((headers, address), message).await;
         }
         if version.is_modern() {
             mirror::check_standard(headers, message, None)?;
         } else if headers.contains_key(headers::SESSION_ID) {
             if message.method == "notifications/cancelled" {
-                return self.take_cancelled(headers, message).await;
+                return self.take_cancelled((headers, address), message).await;
             }
             // It changes nothing, so whose it is does not matter, only that the client hears of a lost session.
             self.read_session(headers)?;
@@ -125,8 +149,12 @@ impl Inner {
     }
 
     /// A client calls off a request of its own session.
-    async fn take_cancelled(&self, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
-        let identified = self.identify_by_headers(headers).await?;
+    async fn take_cancelled(
+        &self,
+        (headers, address): (&HeaderMap, Option<IpAddr>),
+        message: &Message<'_>,
+    ) -> Result<Reply, Refusal> {
+        let identified = self.identify_by_headers((headers, address)).await?;
         let session = self.check_session(headers, &identified).await?;
         if let Some(id) = message.params.request_id {
             self.under_way.call_off(session.id, id);
@@ -135,8 +163,12 @@ impl Inner {
     }
 
     /// The answer to a question of ours. Whatever it is, the client learns nothing from how it is taken.
-    async fn take_response(&self, headers: &HeaderMap, message: &Message<'_>) -> Result<Reply, Refusal> {
-        let identified = self.identify_by_headers(headers).await?;
+    async fn take_response(
+        &self,
+        (headers, address): (&HeaderMap, Option<IpAddr>),
+        message: &Message<'_>,
+    ) -> Result<Reply, Refusal> {
+        let identified = self.identify_by_headers((headers, address)).await?;
         let mut session = None;
         if headers.contains_key(headers::SESSION_ID) {
             session = Some(self.check_session(headers, &identified).await?.id);
@@ -157,7 +189,7 @@ impl Inner {
         })
     }
 
-    async fn get(self: &Arc<Self>, head: &Parts) -> Result<Reply, Refusal> {
+    async fn get(self: &Arc<Self>, head: &Parts, address: Option<IpAddr>) -> Result<Reply, Refusal> {
         let headers = &head.headers;
         headers::check_query(head.uri.query())?;
         let asks_for_events = headers.contains_key(header::ACCEPT) && headers::accepted(headers).events;
@@ -167,39 +199,55 @@ impl Inner {
             ));
         }
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
-        let credentials = self.credentials(headers, &task_keys)?;
+        let credentials = self.credentials((headers, address), &task_keys)?;
         let kept = credentials.to_kept();
         let identified = self.identify(credentials).await?;
         let session = self.check_session(headers, &identified).await?;
         self.demand_signed_in(&identified)?;
-        Ok(Reply::events(Listener::session(self, kept, session).start_events(&identified)))
+        let permit = self.streams.enter(&identified.caller, address)?;
+        let owner = OwnerKey::of(&identified.caller, address);
+        Ok(Reply::events(Listener::session(self, kept, session, owner).start_events(&identified, permit)))
     }
 
-    async fn delete(&self, head: &Parts) -> Result<Reply, Refusal> {
+    async fn delete(&self, head: &Parts, address: Option<IpAddr>) -> Result<Reply, Refusal> {
         headers::check_query(head.uri.query())?;
         if !head.headers.contains_key(headers::SESSION_ID) {
             return Err(no_such_way("only a session can be deleted: send its Mcp-Session-Id"));
         }
-        let identified = self.identify_by_headers(&head.headers).await?;
+        let identified = self.identify_by_headers((&head.headers, address)).await?;
         let session = self.check_session(&head.headers, &identified).await?;
-        self.memory.end(&session.id, session.expires).await.map_err(|error| Refusal::unavailable(error.to_string()))?;
+        if session.opened_by_nobody() && self.memory.bound(&session.id).is_none() {
+            // nobody's: not worth a durable write, which anybody could cause
+            self.ended_here.insert(session.id, session.expires, wire::now());
+        } else {
+            let ended = self.memory.end(&session.id, session.expires).await;
+            ended.map_err(|error| Refusal::unavailable(error.to_string()))?;
+        }
         self.wishes.forget(&session.id);
         Ok(Reply { status: StatusCode::NO_CONTENT, ..Reply::accepted() })
     }
 
     /// What the headers carry; the message's parameters are added by whoever has them.
-    fn credentials<'a>(&self, headers: &'a HeaderMap, task_keys: &'a [&'a str]) -> Result<Credentials<'a>, Refusal> {
+    fn credentials<'a>(
+        &self,
+        (headers, address): (&'a HeaderMap, Option<IpAddr>),
+        task_keys: &'a [&'a str],
+    ) -> Result<Credentials<'a>, Refusal> {
         Ok(Credentials {
             bearer: headers::bearer(headers)?,
             task_keys,
             browser: headers.contains_key(header::ORIGIN),
+            address,
             ..Credentials::default()
         })
     }
 
-    async fn identify_by_headers(&self, headers: &HeaderMap) -> Result<Identified, Refusal> {
+    async fn identify_by_headers(
+        &self,
+        (headers, address): (&HeaderMap, Option<IpAddr>),
+    ) -> Result<Identified, Refusal> {
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
-        self.identify(self.credentials(headers, &task_keys)?).await
+        self.identify(self.credentials((headers, address), &task_keys)?).await
     }
 
     pub(crate) fn check_size(&self, body: &[u8]) -> Result<(), Refusal> {

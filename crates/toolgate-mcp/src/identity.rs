@@ -1,9 +1,9 @@
 //! Who is asking: the credentials a request carries, collected here and judged elsewhere.
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc};
 
 use async_trait::async_trait;
-use toolgate_core::Caller;
+use toolgate_core::{Caller, Lang};
 
 use crate::{json::text, message::Params, refusal::Refusal};
 
@@ -30,6 +30,8 @@ pub struct Credentials<'a> {
     pub task_keys: &'a [&'a str],
     /// The request has an `Origin`: a browser made it.
     pub browser: bool,
+    /// The client's address, where it is known. Failed attempts are counted by it.
+    pub address: Option<IpAddr>,
 }
 
 impl fmt::Debug for Credentials<'_> {
@@ -43,6 +45,7 @@ impl fmt::Debug for Credentials<'_> {
             .field("coordinator_token", &self.coordinator_token.is_some())
             .field("task_keys", &self.task_keys.len())
             .field("browser", &self.browser)
+            .field("address", &self.address)
             .finish()
     }
 }
@@ -52,7 +55,37 @@ impl fmt::Debug for Credentials<'_> {
 pub struct Identified {
     pub caller: Arc<Caller>,
     /// Some credential was there and did not count.
-    pub rejected: bool,
+    pub rejected: Option<Rejection>,
+}
+
+/// The reason why a credential did not count, as far as its sender is told. Only a sender who proved to hold the
+/// credential learns that it has expired or was revoked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rejection {
+    Invalid,
+    Expired,
+    Revoked,
+    /// Too many attempts failed at this address: the credential was not looked at.
+    Throttled,
+}
+
+impl Rejection {
+    pub fn text(self, lang: Lang) -> &'static str {
+        match (self, lang) {
+            (Self::Invalid, Lang::En) => "The credential that was sent was refused: it is not valid.",
+            (Self::Expired, Lang::En) => "The credential that was sent was refused: it has expired.",
+            (Self::Revoked, Lang::En) => "The credential that was sent was refused: it was revoked.",
+            (Self::Throttled, Lang::En) => {
+                "The credential that was sent was not looked at: too many attempts failed at this address. Wait a minute."
+            }
+            (Self::Invalid, Lang::Ja) => "送信された認証情報は拒否されました: 無効です。",
+            (Self::Expired, Lang::Ja) => "送信された認証情報は拒否されました: 期限切れです。",
+            (Self::Revoked, Lang::Ja) => "送信された認証情報は拒否されました: 失効しています。",
+            (Self::Throttled, Lang::Ja) => {
+                "このアドレスからの失敗が多すぎるため、認証情報は確認されませんでした。1分ほどお待ちください。"
+            }
+        }
+    }
 }
 
 /// The caller can't be known now; nothing may be decided.
@@ -90,6 +123,7 @@ impl<'a> Credentials<'a> {
             coordinator_token: own(&self.coordinator_token),
             task_keys: self.task_keys.iter().map(|&key| key.to_owned()).collect(),
             browser: self.browser,
+            address: self.address,
         }
     }
 }
@@ -103,6 +137,7 @@ pub(crate) struct KeptCredentials {
     coordinator_token: Option<String>,
     task_keys: Vec<String>,
     browser: bool,
+    address: Option<IpAddr>,
 }
 
 impl KeptCredentials {
@@ -116,6 +151,7 @@ impl KeptCredentials {
             coordinator_token: self.coordinator_token.as_deref().map(Cow::Borrowed),
             task_keys: &task_keys,
             browser: self.browser,
+            address: self.address,
         };
         identify.identify(credentials).await
     }

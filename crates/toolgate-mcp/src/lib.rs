@@ -17,12 +17,14 @@
 )]
 
 mod abilities;
+mod anonymous_rate;
 mod approval;
 mod call;
 mod config;
 mod conversation;
 mod cursor;
 mod elsewhere;
+mod ended_sessions;
 mod era;
 mod framing;
 mod headers;
@@ -35,6 +37,7 @@ mod mailbox;
 mod message;
 mod mirror;
 mod notes;
+mod owner_key;
 mod parked;
 mod pieces;
 mod questions;
@@ -49,18 +52,22 @@ mod session_check;
 mod session_memory;
 mod state;
 mod stdio;
+mod stream_quota;
 mod under_way;
 mod watches;
 mod wire;
 mod wishes;
 
+pub use anonymous_rate::AnonymousLimits;
 pub use config::{Challenge, WireConfig};
 pub use era::Version;
-pub use identity::{Credentials, Identified, Identify, IdentityUnavailable};
+pub use http_endpoint::Peer;
+pub use identity::{Credentials, Identified, Identify, IdentityUnavailable, Rejection};
 pub use json::limits::Limits;
 pub use refusal::code;
 pub use reply::{Reply, ReplyBody};
 pub use session::{PrincipalDigest, SessionId};
 pub use session_memory::{MemoryUnavailable, ProcessMemory, SessionMemory};
 pub use stdio::StdioSession;
-pub use wire::Wire;
+pub use stream_quota::StreamLimits;
+pub use wire::{Protocols, Wire, methods};

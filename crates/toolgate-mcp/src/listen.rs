@@ -13,14 +13,16 @@ use toolgate_core::{Decision, Found, Kind};
 use toolgate_spine::Call;
 
 use crate::{
-    framing,
+    call, framing,
     identity::{Identified, KeptCredentials},
     message::Message,
     notes,
+    owner_key::OwnerKey,
     refusal::Refusal,
     session::Session,
+    stream_quota::StreamPermit,
     watches::{self, Watches},
-    wire::{Ask, Inner},
+    wire::{Ask, Inner, Method},
     wishes::Kept,
 };
 
@@ -114,14 +116,20 @@ impl Listener {
         mut filter: Filter,
     ) -> Self {
         let watches = Arc::<Watches>::default();
+        let owner = OwnerKey::of(&ask.identified.caller, ask.transport.address());
         let has_more = inner.spine.has_more();
         filter.prompts_list_changed &= has_more;
         filter.resources_list_changed &= has_more;
         let wanted: BTreeSet<String> = std::mem::take(&mut filter.resource_subscriptions).into_iter().collect();
-        for uri in wanted.into_iter().take(watches::MOST) {
+        for uri in wanted.into_iter().filter(|uri| !call::has_control(uri)).take(watches::MOST) {
+            // each of them is on record
+            let is_anonymous = !ask.identified.caller.is_signed_in();
+            if is_anonymous && inner.admit_anonymous(Some(Method::Subscribe), ask.transport.address()).is_err() {
+                break;
+            }
             let call = Call::of(Kind::Resource, &uri, None, ask.lang);
             if let Ok(watch) = inner.spine.watch(&ask.identified.caller, call).await
-                && watches.add(&uri, watch)
+                && watches.add(&uri, watch, || inner.watched.take(owner))
             {
                 filter.resource_subscriptions.push(uri);
             }
@@ -130,8 +138,8 @@ impl Listener {
         Self { inner: inner.clone(), credentials, origin, filter, kept: Kept { watches, ..Kept::default() } }
     }
 
-    pub(crate) fn session(inner: &Arc<Inner>, credentials: KeptCredentials, session: Session) -> Self {
-        let kept = inner.wishes.kept(session.id, session.expires).unwrap_or_default();
+    pub(crate) fn session(inner: &Arc<Inner>, credentials: KeptCredentials, session: Session, owner: OwnerKey) -> Self {
+        let kept = inner.wishes.kept(&session.known(owner)).unwrap_or_default();
         Self { inner: inner.clone(), credentials, origin: Origin::Session(session), filter: Filter::all(), kept }
     }
 
@@ -141,15 +149,18 @@ impl Listener {
     }
 
     /// Runs in a task of its own until the receiver is dropped.
-    pub(crate) fn start_events(self, identified: &Identified) -> mpsc::Receiver<Bytes> {
+    pub(crate) fn start_events(self, identified: &Identified, permit: StreamPermit) -> mpsc::Receiver<Bytes> {
         let (out, events) = mpsc::channel(16);
         let open = Open::new(self, identified, Framing::Events, out);
-        tokio::spawn(open.run());
+        tokio::spawn(async move {
+            open.run(permit.age).await;
+            drop(permit);
+        });
         events
     }
 
     pub(crate) async fn run_lines(self, identified: &Identified, out: mpsc::Sender<Bytes>) {
-        Open::new(self, identified, Framing::Lines, out).run().await;
+        Open::new(self, identified, Framing::Lines, out).run(None).await;
     }
 }
 
@@ -180,7 +191,9 @@ impl Open {
         open
     }
 
-    async fn run(mut self) {
+    /// Ends after `age`, if there is one.
+    async fn run(mut self, age: Option<Duration>) {
+        let over = age.map(|age| time::Instant::now() + age);
         if !self.acknowledge().await {
             return;
         }
@@ -191,6 +204,7 @@ impl Open {
             tokio::select! {
                 () = self.out.closed() => return,
                 () = turned_true(&mut shutdown) => return self.farewell().await,
+                () = reached(over) => return self.farewell().await,
                 changed = self.revisions.changed() => {
                     if changed.is_err() {
                         return self.farewell().await;
@@ -214,7 +228,8 @@ impl Open {
 
     /// Judges the credentials anew and tells of a changed list. False where the stream must end.
     async fn look_again(&mut self) -> bool {
-        let inner = &self.listener.inner;
+        let inner = Arc::clone(&self.listener.inner);
+        let turn = inner.looks.acquire().await;
         // Who can't be identified now is told nothing; the next look decides.
         let Ok(identified) = self.listener.credentials.identify(&*inner.identify).await else { return true };
         let goes_on = match &self.listener.origin {
@@ -224,6 +239,8 @@ impl Open {
         let goes_on = goes_on && inner.demand_signed_in(&identified).is_ok();
         self.drop_what_is_lost(&identified);
         let now = self.current(&identified);
+        // What follows may wait for the client, and so must not keep others from their turn.
+        drop(turn);
         let before = std::mem::replace(&mut self.digests, now);
         let mut told = Vec::new();
         for ((kind, method), (before, now)) in TOLD.iter().zip(before.iter().zip(now)) {
@@ -260,8 +277,19 @@ impl Open {
         true
     }
 
-    /// Who may no longer read a resource no longer hears of it.
-    fn drop_what_is_lost(&self, identified: &Identified) {
+    /// Whether what this stream looks at is another's: it was signed in to the session, and this stream was not.
+    fn is_a_guest(&self, identified: &Identified) -> bool {
+        match &self.listener.origin {
+            Origin::Session(session) => {
+                !identified.caller.is_signed_in() && self.listener.inner.memory.bound(&session.id).is_some()
+            }
+            Origin::Subscription(_) | Origin::Process => false,
+        }
+    }
+
+    /// Who may no longer read a resource no longer hears of it. A guest takes nothing from whoever holds the session.
+    fn drop_what_is_lost(&mut self, identified: &Identified) {
+        let is_a_guest = self.is_a_guest(identified);
         let gate = self.listener.inner.spine.gate();
         let caller = &identified.caller;
         let may_read = |uri: &str| {
@@ -272,7 +300,12 @@ impl Open {
             }
         };
         for uri in self.listener.kept.watches.uris() {
-            if may_read(&uri).is_none() {
+            if may_read(&uri).is_some() {
+                continue;
+            }
+            if is_a_guest {
+                self.updated.remove(&uri);
+            } else {
                 self.listener.kept.watches.remove(&uri);
             }
         }
@@ -329,6 +362,14 @@ impl Open {
 }
 
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Waits for the time; without one for ever.
+async fn reached(time: Option<time::Instant>) {
+    match time {
+        Some(time) => time::sleep_until(time).await,
+        None => future::pending().await,
+    }
+}
 
 /// Waits for the signal; a signal that nobody can give any more never comes.
 async fn turned_true(signal: &mut watch::Receiver<bool>) {

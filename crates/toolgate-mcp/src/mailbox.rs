@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use toolgate_spine::Post;
 
-use crate::{session::SessionId, wire::Legacy, wishes::Wishes};
+use crate::{wire::Legacy, wishes::Wishes};
 
 /// Notes that wait for one client. Of more, the oldest are lost: clients must do without them in any case.
 const MOST: usize = 64;
@@ -54,28 +54,26 @@ impl Mailbox {
 /// The mailbox of a session, made when there is something to put in.
 pub(crate) struct SessionPost {
     wishes: Arc<Wishes>,
-    session: SessionId,
-    expires: u64,
+    client: Legacy,
 }
 
 impl SessionPost {
     /// Of a client that can be sent to an address; of no other is there anything to hear.
     pub(crate) fn of(wishes: &Arc<Wishes>, client: &Legacy) -> Option<Arc<dyn Post>> {
-        let (session, expires) = (client.session, client.expires);
         client
             .abilities
             .includes_addresses()
-            .then(|| Arc::new(Self { wishes: Arc::clone(wishes), session, expires }) as _)
+            .then(|| Arc::new(Self { wishes: Arc::clone(wishes), client: *client }) as _)
     }
 }
 
 impl Post for SessionPost {
     fn whose(&self) -> [u8; 16] {
-        self.session
+        self.client.session
     }
 
     fn leave(&self, note: Box<RawValue>) {
-        match self.wishes.kept(self.session, self.expires) {
+        match self.wishes.kept(&self.client) {
             Some(kept) => kept.mailbox.put(note),
             None => tracing::debug!("too many sessions have wishes: one misses that an interaction has ended"),
         }

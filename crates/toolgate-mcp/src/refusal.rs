@@ -28,6 +28,8 @@ pub mod code {
     pub const NOT_SIGNED_IN: i32 = -31401;
     pub const INSUFFICIENT_SCOPE: i32 = -31403;
     pub const NO_SUCH_SESSION: i32 = -31404;
+    /// Too often, or too much at once, for this caller.
+    pub const TOO_MANY: i32 = -31429;
 }
 
 /// Why a message is not answered with a result.
@@ -49,6 +51,8 @@ pub(crate) struct Rare {
     pub(crate) challenge: Option<HeaderValue>,
     /// `Allow`
     pub(crate) allow: Option<HeaderValue>,
+    /// `Retry-After`
+    pub(crate) retry_after: Option<HeaderValue>,
 }
 
 impl Refusal {
@@ -84,6 +88,13 @@ impl Refusal {
 
     pub(crate) fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, message)
+    }
+
+    /// More than this caller may; in so many seconds there may be room.
+    pub(crate) fn too_many(message: impl Into<Cow<'static, str>>, seconds: u64) -> Self {
+        let mut refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, code::TOO_MANY, message);
+        refusal.rare_mut().retry_after = Some(HeaderValue::from(seconds));
+        refusal
     }
 
     /// Sent with 200: HTTP has no word for this fault, and clients read the body only then.

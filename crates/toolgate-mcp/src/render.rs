@@ -5,12 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
-use toolgate_core::{Caller, Denial, Kind, Tool};
+use toolgate_core::{Caller, Denial, Kind, Tool, normal_address};
 use toolgate_spine::{InputRequired, Outcome, Post, Question};
 
 use crate::{
     elsewhere,
     era::Version,
+    identity::Rejection,
     json::{fault::shortened, text},
     parked::Parked,
     refusal::{Refusal, code},
@@ -29,7 +30,7 @@ pub(crate) struct Asked {
     pub(crate) version: Version,
     pub(crate) caller: Arc<Caller>,
     /// Some credential did not count.
-    pub(crate) rejected: bool,
+    pub(crate) rejected: Option<Rejection>,
     pub(crate) call: Arc<OwnedCall>,
     /// The client's, as it declared them.
     pub(crate) capabilities: Box<RawValue>,
@@ -54,16 +55,24 @@ impl Asked {
     pub(crate) fn outcome(&self, outcome: Outcome, statuses: bool) -> Result<[Bytes; 3], Refusal> {
         match outcome {
             Outcome::Answered(result) => self.result(&result),
-            Outcome::Denied { tool, denial, needs_identity, missing_scopes } => {
-                if let Some(refusal) = self.challenge(&denial, needs_identity, &missing_scopes).filter(|_| statuses) {
-                    return Err(refusal);
+            Outcome::Denied { tool, mut denial, needs_identity, missing_scopes } => {
+                let reason = self.rejected.filter(|_| needs_identity).map(|rejection| rejection.text(self.call.lang));
+                if let Some(reason) = reason {
+                    denial.remedy = Some(followed(reason, denial.remedy.as_deref()));
                 }
-                self.denied(&tool, &denial)
+                let challenge = self.challenge(&denial, needs_identity, &missing_scopes);
+                match challenge.filter(|_| statuses) {
+                    Some(mut refusal) => {
+                        refusal.message = followed(&refusal.message, reason).into();
+                        Err(refusal)
+                    }
+                    None => self.denied(&tool, &denial, reason),
+                }
             }
             Outcome::NeedsApproval { tool, denial, approval } if self.call.kind == Kind::Tool => {
                 self.result(&self.inner.spine.needs_approval(&tool, &denial, approval.as_deref()))
             }
-            Outcome::NeedsApproval { tool, denial, .. } => self.denied(&tool, &denial),
+            Outcome::NeedsApproval { tool, denial, .. } => self.denied(&tool, &denial, None),
             Outcome::Unrecorded { message } => Err(Refusal::unavailable(message)),
             Outcome::Refused { answer, .. } if self.call.kind == Kind::Tool => self.result(&answer.into_bytes()),
             Outcome::Refused { message, .. } => Err(Refusal::new(StatusCode::OK, code::DENIED, message)),
@@ -127,12 +136,14 @@ impl Asked {
         })
     }
 
-    /// A tool's denial is a result that a model reads; prompts and resources have only errors.
-    fn denied(&self, tool: &Tool, denial: &Denial) -> Result<[Bytes; 3], Refusal> {
+    /// A tool's denial is a result that a model reads; prompts and resources have only errors. `reason` says why the caller's
+    /// credential was refused: after the rule's own message, which stays as it is.
+    fn denied(&self, tool: &Tool, denial: &Denial, reason: Option<&str>) -> Result<[Bytes; 3], Refusal> {
         if self.call.kind == Kind::Tool {
-            return self.result(&self.inner.spine.denied(tool, denial));
+            let result = self.inner.spine.denied(tool, denial);
+            return self.result(&reason.map_or(result.clone(), |reason| with_text(&result, reason)));
         }
-        let refusal = Refusal::new(StatusCode::OK, code::DENIED, denial.message.clone());
+        let refusal = Refusal::new(StatusCode::OK, code::DENIED, followed(&denial.message, reason));
         Err(refusal.with_data(serde_json::to_string(denial).ok()))
     }
 
@@ -141,6 +152,11 @@ impl Asked {
         let unknown = match self.call.kind {
             Kind::Tool => return Refusal::params(format!("Unknown tool: {name}")).over_ok(),
             Kind::Prompt => return Refusal::params(format!("Unknown prompt: {name}")).over_ok(),
+            // said of every address of such a form, whether a resource is listed under it or not
+            _ if normal_address(&self.call.name) != self.call.name => {
+                let normal = normal_address(&self.call.name);
+                format!("The address is not in its normal form: {name}; send {}", shortened(&normal))
+            }
             _ => format!("Resource not found: {name}"),
         };
         let mut data = b"{\"uri\":".to_vec();
@@ -167,7 +183,7 @@ impl Asked {
     fn challenge(&self, denial: &Denial, needs_identity: bool, missing_scopes: &[String]) -> Option<Refusal> {
         let challenge = self.inner.config.challenge.as_ref()?;
         let (status, code, header) = if needs_identity {
-            (StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, challenge.sign_in(self.rejected))
+            (StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, challenge.sign_in(self.rejected.is_some()))
         } else if !missing_scopes.is_empty() {
             (StatusCode::FORBIDDEN, code::INSUFFICIENT_SCOPE, challenge.step_up(missing_scopes))
         } else {
@@ -234,4 +250,18 @@ impl Asked {
         let arguments = call.arguments.as_deref().map_or("", RawValue::get);
         Belongs { caller: &self.caller, kind: call.kind, name: &call.name, arguments }
     }
+}
+
+/// One sentence after another.
+fn followed(first: &str, then: Option<&str>) -> String {
+    then.map_or_else(|| first.to_owned(), |then| format!("{first} {then}"))
+}
+
+/// A result with one more block of text.
+fn with_text(result: &Bytes, text: &str) -> Bytes {
+    let Ok(mut answer) = serde_json::from_slice::<serde_json::Value>(result) else { return result.clone() };
+    if let Some(content) = answer.get_mut("content").and_then(serde_json::Value::as_array_mut) {
+        content.push(serde_json::json!({"type": "text", "text": text}));
+    }
+    serde_json::to_vec(&answer).map_or_else(|_| result.clone(), Bytes::from)
 }

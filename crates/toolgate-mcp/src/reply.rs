@@ -16,6 +16,8 @@ pub struct Reply {
     pub challenge: Option<HeaderValue>,
     /// `Allow`
     pub allow: Option<HeaderValue>,
+    /// `Retry-After`
+    pub retry_after: Option<HeaderValue>,
     pub body: ReplyBody,
 }
 
@@ -45,12 +47,13 @@ impl Reply {
         Self {
             challenge: refusal.rare().and_then(|rare| rare.challenge.clone()),
             allow: refusal.rare().and_then(|rare| rare.allow.clone()),
+            retry_after: refusal.rare().and_then(|rare| rare.retry_after.clone()),
             ..Self::with(refusal.status, ReplyBody::Json([refusal.body(id).into(), Bytes::new(), Bytes::new()]))
         }
     }
 
     fn with(status: StatusCode, body: ReplyBody) -> Self {
-        Self { status, session: None, challenge: None, allow: None, body }
+        Self { status, session: None, challenge: None, allow: None, retry_after: None, body }
     }
 
     /// The same as an HTTP response, its headers set.
@@ -68,6 +71,7 @@ impl Reply {
             (headers::SESSION_ID, self.session),
             (header::WWW_AUTHENTICATE, self.challenge),
             (header::ALLOW, self.allow),
+            (header::RETRY_AFTER, self.retry_after),
             (header::CACHE_CONTROL, streams.then(|| HeaderValue::from_static("no-cache"))),
             // Proxies that buffer would hold events back.
             (headers::ACCEL_BUFFERING, streams.then(|| HeaderValue::from_static("no"))),

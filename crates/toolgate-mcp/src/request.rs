@@ -87,6 +87,9 @@ impl Inner {
             ("ref/resource", _, Some(uri)) => (Kind::Template, uri),
             _ => return Err(bad()),
         };
+        if call::has_control(&name) {
+            return Err(Refusal::params(call::CONTROL));
+        }
         let Some(argument) = params.argument.filter(|raw| text::is_object(raw)) else {
             return Err(Refusal::params("params.argument must be an object with a name and a value"));
         };
@@ -103,7 +106,7 @@ impl Inner {
     fn set_level(&self, ask: &Ask<'_>) -> Result<(), Refusal> {
         let level = call::level(ask.message.params.level.unwrap_or("null"), "params.level")?;
         match ask.legacy {
-            Some(legacy) if !self.wishes.set_level(legacy.session, legacy.expires, level) => Err(too_many()),
+            Some(legacy) if !self.wishes.set_level(&legacy, level) => Err(too_many()),
             // without a session there is nothing it could last for
             _ => Ok(()),
         }
@@ -125,8 +128,8 @@ impl Inner {
         let asked = self.asked(ask, call);
         let uri = &asked.call.name;
         match self.spine.watch(&asked.caller, Call::of(Kind::Resource, uri, None, ask.lang)).await {
-            Ok(watch) => match self.wishes.watches(legacy.session, legacy.expires) {
-                Some(watches) if watches.add(uri, watch) => Ok(()),
+            Ok(watch) => match self.wishes.watches(&legacy) {
+                Some(watches) if watches.add(uri, watch, || self.watched.take(legacy.owner)) => Ok(()),
                 _ => Err(too_many()),
             },
             Err(outcome) => asked.plain_outcome(outcome).map(drop),
@@ -135,7 +138,7 @@ impl Inner {
 
     fn unsubscribe(&self, ask: &Ask<'_>) -> Result<(), Refusal> {
         let uri = call::name(ask.message, Kind::Resource)?;
-        if let Some(watches) = ask.legacy.and_then(|legacy| self.wishes.watches(legacy.session, legacy.expires)) {
+        if let Some(watches) = ask.legacy.and_then(|legacy| self.wishes.watches(&legacy)) {
             watches.remove(&uri);
         }
         Ok(())

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinHandle};
 use toolgate_core::{Caller, Kind, Lang, Tool};
 use toolgate_spine::{
-    Asking, Call, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Post, Resumed, Said, Say,
+    Asking, Call, CallPlace, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Post, Resumed, Said, Say,
 };
 
 use crate::{
@@ -40,6 +40,8 @@ pub(crate) struct Ear {
     /// Of the older era: it is asked while the call runs. Else it is asked in the call's answer, and calls again.
     pub(crate) asked_while_running: bool,
     pub(crate) address: Option<IpAddr>,
+    /// Its place among the calls that run, where those are counted.
+    pub(crate) place: Option<Arc<CallPlace>>,
     /// Where it hears of what ends after the call.
     pub(crate) post: Option<Arc<dyn Post>>,
 }
@@ -77,14 +79,19 @@ impl Running {
             capabilities: ear.capabilities,
             address: ear.address,
         };
-        let client = Client::with_post(line, ear.post);
+        let place = ear.place.clone();
+        let client = Client::with_place(line, ear.post, ear.place);
         let (inner, caller, call) = (Arc::clone(inner), Arc::clone(caller), Arc::clone(call));
         let outcome = Box::pin(async move {
-            if asked_while_running {
+            let outcome = if asked_while_running {
                 until_complete(&inner, &caller, &call, client).await
             } else {
                 call.approved_by_client(&inner, &caller, &client, resumed).await
+            };
+            if let Some(place) = place {
+                place.end();
             }
+            outcome
         });
         Self { outcome, said: Hearing { said, earlier: VecDeque::new(), asked_while_running, lacks: None } }
     }

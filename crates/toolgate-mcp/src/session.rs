@@ -6,7 +6,7 @@
 use aws_lc_rs::{digest, rand};
 use toolgate_core::Caller;
 
-use crate::{abilities::Abilities, era::Version, seal::Seal, wire::Legacy};
+use crate::{abilities::Abilities, era::Version, owner_key::OwnerKey, seal::Seal, wire::Legacy};
 
 pub type SessionId = [u8; 16];
 
@@ -62,8 +62,8 @@ impl Sessions {
 const SKEW: u64 = 60;
 
 impl Session {
-    pub(crate) fn known(&self) -> Legacy {
-        Legacy { abilities: self.abilities, session: self.id, expires: self.expires }
+    pub(crate) fn known(&self, owner: OwnerKey) -> Legacy {
+        Legacy { abilities: self.abilities, session: self.id, expires: self.expires, owner }
     }
 
     pub(crate) fn opened_by_nobody(&self) -> bool {

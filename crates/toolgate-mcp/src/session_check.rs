@@ -6,7 +6,7 @@ use crate::{
     headers,
     identity::Identified,
     refusal::{Refusal, code},
-    session::{self, Session},
+    session::{self, Session, SessionId},
     wire::{Inner, now},
 };
 
@@ -30,8 +30,8 @@ impl Inner {
             return Ok(session);
         }
         // A client whose token ran out should renew it, not begin again as nobody.
-        if identified.rejected && self.config.challenge.is_some() {
-            return Err(self.not_signed_in(true));
+        if identified.rejected.is_some() && self.config.challenge.is_some() {
+            return Err(self.not_signed_in(identified.rejected));
         }
         Err(gone())
     }
@@ -40,8 +40,12 @@ impl Inner {
     pub(crate) fn read_session(&self, headers: &HeaderMap) -> Result<Session, Refusal> {
         let name = headers::single(headers, &headers::SESSION_ID)?.and_then(|name| std::str::from_utf8(name).ok());
         name.and_then(|name| self.sessions.read(name, now()))
-            .filter(|session| !self.memory.ended(&session.id))
+            .filter(|session| !self.has_ended(&session.id))
             .ok_or_else(gone)
+    }
+
+    fn has_ended(&self, id: &SessionId) -> bool {
+        self.memory.ended(id) || self.ended_here.contains(id)
     }
 
     /// Whether an open stream of `session` may go on for this caller.
@@ -50,7 +54,7 @@ impl Inner {
             Some(holder) if identified.caller.is_signed_in() => holder,
             _ => session.owner,
         };
-        now() < session.expires && !self.memory.ended(&session.id) && session::is_owner(&owner, &identified.caller)
+        now() < session.expires && !self.has_ended(&session.id) && session::is_owner(&owner, &identified.caller)
     }
 }
 

@@ -117,7 +117,12 @@ impl StdioSession {
             let mut session = SessionId::default();
             if aws_lc_rs::rand::fill(&mut session).is_ok() {
                 let abilities = Abilities::declared(message.params.capabilities);
-                let _ = self.client.legacy.set(Legacy { abilities, session, expires: u64::MAX });
+                let _ = self.client.legacy.set(Legacy {
+                    abilities,
+                    session,
+                    expires: u64::MAX,
+                    owner: crate::owner_key::OwnerKey::Address(None),
+                });
             }
             let inner = &self.client.inner;
             self.client.send_parts(&inner.pieces.initialize(id, agreed, inner.spine.has_more())).await;
@@ -221,7 +226,7 @@ impl Client {
         let credentials = self.credentials();
         let kept = credentials.to_kept();
         if let Ok(identified) = self.inner.identify(credentials).await {
-            let told = self.legacy.get().and_then(|legacy| self.inner.wishes.kept(legacy.session, legacy.expires));
+            let told = self.legacy.get().and_then(|legacy| self.inner.wishes.kept(legacy));
             Listener::process(&self.inner, kept, told).run_lines(&identified, self.out.clone()).await;
         }
     }

@@ -6,9 +6,12 @@ use std::{
 };
 
 use tokio::{sync::Notify, task::AbortHandle};
+use toolgate_core::QuotaPermit;
 use toolgate_spine::Watch;
 
-/// As many resources may one client watch.
+use crate::owner_key::OwnerKey;
+
+/// As many resources may one owner watch, in all of its streams and sessions.
 pub(crate) const MOST: usize = 256;
 
 #[derive(Default)]
@@ -26,6 +29,7 @@ struct Updated {
 /// A watch and the task that looks at it; both end together.
 struct Held {
     task: AbortHandle,
+    permit: Option<QuotaPermit<OwnerKey>>,
     _watch: Box<dyn Send + Sync>,
 }
 
@@ -36,12 +40,11 @@ impl Drop for Held {
 }
 
 impl Watches {
-    /// False where the client watches too many already.
-    pub(crate) fn add(&self, uri: &str, watch: Watch) -> bool {
+    /// False where the client's owner watches too many already.
+    pub(crate) fn add(&self, uri: &str, watch: Watch, permit: impl FnOnce() -> Option<QuotaPermit<OwnerKey>>) -> bool {
         let mut held = lock(&self.held);
-        if held.len() >= MOST && !held.contains_key(uri) {
-            return false;
-        }
+        let before = held.get_mut(uri).and_then(|held| held.permit.take());
+        let Some(permit) = before.or_else(permit) else { return false };
         let Watch { mut changes, held: alive } = watch;
         let (updated, name) = (Arc::clone(&self.updated), uri.to_owned());
         let task = tokio::spawn(async move {
@@ -50,7 +53,7 @@ impl Watches {
                 updated.any.notify_one();
             }
         });
-        held.insert(uri.to_owned(), Held { task: task.abort_handle(), _watch: alive });
+        held.insert(uri.to_owned(), Held { task: task.abort_handle(), permit: Some(permit), _watch: alive });
         true
     }
 

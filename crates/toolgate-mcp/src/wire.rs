@@ -3,24 +3,28 @@
 use std::{
     net::IpAddr,
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use toolgate_core::{Kind, Lang, Listing};
-use toolgate_spine::{FlowProblem, Spine};
+use toolgate_spine::{CallPlace, FlowProblem, Spine};
 
 use crate::{
     abilities::Abilities,
+    anonymous_rate::AnonymousRate,
     config::WireConfig,
     cursor::Cursors,
+    ended_sessions::EndedSessions,
     era::Version,
-    identity::{Credentials, Identified, Identify, IdentityUnavailable},
+    http_endpoint::Peer,
+    identity::{Credentials, Identified, Identify, IdentityUnavailable, Rejection},
     json::text,
     message::Message,
+    owner_key::{OwnerKey, OwnerQuota},
     parked::Parking,
     pieces::Pieces,
     questions::Questions,
@@ -28,7 +32,9 @@ use crate::{
     session::{SessionId, Sessions},
     session_memory::SessionMemory,
     state::States,
+    stream_quota::StreamQuota,
     under_way::UnderWay,
+    watches,
     wishes::Wishes,
 };
 
@@ -51,6 +57,12 @@ pub(crate) struct Inner {
     pub(crate) questions: Questions,
     pub(crate) under_way: Arc<UnderWay>,
     pub(crate) wishes: Arc<Wishes>,
+    pub(crate) streams: StreamQuota,
+    pub(crate) anonymous: AnonymousRate,
+    pub(crate) watched: OwnerQuota,
+    pub(crate) ended_here: EndedSessions,
+    /// Streams that judge their caller anew at the same time: a change of rights concerns all of them at once.
+    pub(crate) looks: Semaphore,
 }
 
 impl Wire {
@@ -69,6 +81,11 @@ impl Wire {
             questions: Questions::default(),
             under_way: Arc::default(),
             wishes: Arc::default(),
+            streams: StreamQuota::new(&config.streams),
+            anonymous: AnonymousRate::new(&config.anonymous),
+            watched: OwnerQuota::new(watches::MOST, usize::MAX),
+            ended_here: EndedSessions::default(),
+            looks: Semaphore::new(LOOKS),
             spine,
             identify,
             memory,
@@ -77,6 +94,9 @@ impl Wire {
         Self { inner: Arc::new(inner) }
     }
 }
+
+/// Streams that look again at the same time.
+const LOOKS: usize = 32;
 
 /// What we do, by era. Anything else is not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,26 +114,52 @@ pub(crate) enum Method {
     Listen,
 }
 
+/// The protocols that have a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocols {
+    Legacy,
+    Stateless,
+    Both,
+}
+
+impl Protocols {
+    fn have(self, version: Version) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Stateless => version.is_modern(),
+            Self::Legacy => !version.is_modern(),
+        }
+    }
+}
+
+/// Every method there is, the most frequent first.
+const METHODS: &[(&str, Protocols, Method)] = &[
+    ("tools/call", Protocols::Both, Method::Use(Kind::Tool)),
+    ("tools/list", Protocols::Both, Method::List(Kind::Tool)),
+    ("prompts/get", Protocols::Both, Method::Use(Kind::Prompt)),
+    ("prompts/list", Protocols::Both, Method::List(Kind::Prompt)),
+    ("resources/read", Protocols::Both, Method::Use(Kind::Resource)),
+    ("resources/list", Protocols::Both, Method::List(Kind::Resource)),
+    ("resources/templates/list", Protocols::Both, Method::List(Kind::Template)),
+    ("completion/complete", Protocols::Both, Method::Complete),
+    ("logging/setLevel", Protocols::Legacy, Method::SetLevel),
+    ("resources/subscribe", Protocols::Legacy, Method::Subscribe),
+    ("resources/unsubscribe", Protocols::Legacy, Method::Unsubscribe),
+    ("initialize", Protocols::Legacy, Method::Initialize),
+    ("ping", Protocols::Legacy, Method::Ping),
+    ("server/discover", Protocols::Stateless, Method::Discover),
+    ("subscriptions/listen", Protocols::Stateless, Method::Listen),
+];
+
+/// Names of all methods, with the protocols that have them.
+pub fn methods() -> impl Iterator<Item = (&'static str, Protocols)> {
+    METHODS.iter().map(|(name, protocols, _)| (*name, *protocols))
+}
+
 impl Method {
     pub(crate) fn of(version: Version, name: &str) -> Option<Self> {
-        match (name, version.is_modern()) {
-            ("tools/call", _) => Some(Self::Use(Kind::Tool)),
-            ("tools/list", _) => Some(Self::List(Kind::Tool)),
-            ("prompts/get", _) => Some(Self::Use(Kind::Prompt)),
-            ("prompts/list", _) => Some(Self::List(Kind::Prompt)),
-            ("resources/read", _) => Some(Self::Use(Kind::Resource)),
-            ("resources/list", _) => Some(Self::List(Kind::Resource)),
-            ("resources/templates/list", _) => Some(Self::List(Kind::Template)),
-            ("completion/complete", _) => Some(Self::Complete),
-            ("logging/setLevel", false) => Some(Self::SetLevel),
-            ("resources/subscribe", false) => Some(Self::Subscribe),
-            ("resources/unsubscribe", false) => Some(Self::Unsubscribe),
-            ("server/discover", true) => Some(Self::Discover),
-            ("subscriptions/listen", true) => Some(Self::Listen),
-            ("initialize", false) => Some(Self::Initialize),
-            ("ping", false) => Some(Self::Ping),
-            _ => None,
-        }
+        let found = METHODS.iter().find(|(method, protocols, _)| *method == name && protocols.have(version));
+        found.map(|(.., method)| *method)
     }
 
     /// Only there where something behind the gate has more than tools.
@@ -123,6 +169,11 @@ impl Method {
             Self::Complete | Self::SetLevel | Self::Subscribe | Self::Unsubscribe => true,
             Self::Discover | Self::Initialize | Self::Ping | Self::Listen => false,
         }
+    }
+
+    /// Leaves a record, whatever comes of it.
+    pub(crate) fn is_recorded(self) -> bool {
+        matches!(self, Self::Use(_) | Self::Complete | Self::Subscribe | Self::Listen)
     }
 
     /// Answered to anyone, even where everything else demands a signed-in caller.
@@ -150,6 +201,7 @@ pub(crate) struct Legacy {
     pub(crate) abilities: Abilities,
     pub(crate) session: SessionId,
     pub(crate) expires: u64,
+    pub(crate) owner: OwnerKey,
 }
 
 impl Ask<'_> {
@@ -171,7 +223,7 @@ pub(crate) enum Transport<'a> {
         /// The client takes an answer as a stream of events.
         events: bool,
         /// The other end of the connection.
-        address: Option<IpAddr>,
+        peer: &'a Peer,
     },
     Stdio {
         out: &'a mpsc::Sender<Bytes>,
@@ -181,7 +233,14 @@ pub(crate) enum Transport<'a> {
 impl Transport<'_> {
     pub(crate) fn address(self) -> Option<IpAddr> {
         match self {
-            Transport::Http { address, .. } => address,
+            Transport::Http { peer, .. } => peer.address,
+            Transport::Stdio { .. } => None,
+        }
+    }
+
+    pub(crate) fn place(self) -> Option<Arc<CallPlace>> {
+        match self {
+            Transport::Http { peer, .. } => peer.place.clone(),
             Transport::Stdio { .. } => None,
         }
     }
@@ -200,10 +259,13 @@ impl Inner {
         credentials: Credentials<'_>,
     ) -> Result<Identified, Refusal> {
         match self.identify.identify(credentials).await {
-            Ok(identified) => Ok(identified),
+            Ok(identified) => {
+                let caller = self.spine.within_configured_flow(Arc::clone(&identified.caller));
+                Ok(Identified { caller, ..identified })
+            }
             Err(fault) if matches!(method, Some(Method::List(_))) => {
                 tracing::warn!(%fault, "a list is shown to whom the caller was last known to be");
-                Ok(Identified { caller: fault.last_known.unwrap_or_default(), rejected: false })
+                Ok(Identified { caller: fault.last_known.unwrap_or_default(), rejected: None })
             }
             Err(fault) => Err(unidentified(&fault)),
         }
@@ -243,13 +305,23 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) fn not_signed_in(&self, rejected: bool) -> Refusal {
-        let message = if rejected {
-            "credential is not valid or has expired; sign in again"
-        } else {
-            "sign in first; no credential was sent"
+    /// What anonymous callers put on record is bounded in its rate, and leaves room in the ledger for everybody else.
+    pub(crate) fn admit_anonymous(&self, method: Option<Method>, address: Option<IpAddr>) -> Result<(), Refusal> {
+        let Some(address) = address.filter(|_| method.is_some_and(Method::is_recorded)) else { return Ok(()) };
+        let admitted = self.anonymous.take(address, Instant::now()).and_then(|()| {
+            let full = self.spine.books().is_some_and(|books| books.ledger().is_nearly_full());
+            let message = "the ledger is nearly full, and takes no more calls of anonymous callers; sign in";
+            if full { Err(Refusal::unavailable(message)) } else { Ok(()) }
+        });
+        admitted.inspect_err(|_| self.spine.recorder().throttled())
+    }
+
+    pub(crate) fn not_signed_in(&self, rejected: Option<Rejection>) -> Refusal {
+        let message = match rejected {
+            Some(rejection) => rejection.text(Lang::En),
+            None => "sign in first; no credential was sent",
         };
-        let challenge = self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected));
+        let challenge = self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected.is_some()));
         Refusal::new(StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, message).with_challenge(challenge)
     }
 }

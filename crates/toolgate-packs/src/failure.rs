@@ -1,8 +1,12 @@
 //! Every way a tool of `workspace`, `process` or `fitness` fails: one shape, one set of codes.
 
 use serde::Serialize;
-use toolgate_spine::{ArgumentFault, ToolAnswer};
+use toolgate_spine::{ArgumentFault, OUTCOME_UNKNOWN, ToolAnswer};
 use toolgate_store::StoreError;
+
+/// The answer of a write that the store was told to commit and did not answer.
+pub(crate) const MAY_BE_DONE: &str = "It is not known whether this was done: the store did not answer in time. \
+    Look before trying again.";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Failure {
@@ -45,6 +49,9 @@ impl Failure {
             return Self::invalid(format!("The store can't hold this: {reason}."));
         }
         tracing::error!(target: "toolgate::packs", %fault, "the store failed");
+        if fault.is_outcome_unknown() {
+            return Self { error: MAY_BE_DONE.to_owned(), code: OUTCOME_UNKNOWN };
+        }
         Self::internal("The store can't be reached. Try again later.")
     }
 
@@ -59,7 +66,8 @@ impl Failure {
 
     pub(crate) fn into_answer(self) -> ToolAnswer {
         let text = serde_json::to_string(&self).unwrap_or_else(|_| self.error.clone());
-        ToolAnswer::failure(&self, &text)
+        let answer = ToolAnswer::failure(&self, &text);
+        if self.code == OUTCOME_UNKNOWN { answer.of_unknown_outcome() } else { answer }
     }
 }
 

@@ -14,6 +14,7 @@ mod terms;
 mod times;
 pub mod todo;
 pub mod vault;
+mod whole_numbers;
 pub mod workspace;
 
 pub use definitions::{BadPack, offers};

@@ -21,8 +21,12 @@ mod stage;
 mod approval;
 #[path = "plans/crash.rs"]
 mod crash;
+#[path = "plans/dry_check.rs"]
+mod dry_check;
 #[path = "plans/failure.rs"]
 mod failure;
+#[path = "plans/flow.rs"]
+mod flow;
 #[path = "plans/life.rs"]
 mod life;
 #[path = "plans/preview.rs"]
@@ -33,3 +37,5 @@ mod references;
 mod refusal;
 #[path = "plans/taken_back.rs"]
 mod taken_back;
+#[path = "plans/undo_faults.rs"]
+mod undo_faults;

@@ -1,4 +1,4 @@
-//! The process pack through the real path, on real databases and a real git: every tool, every text.
+//! The process pack through the real path, on real databases and repositories that git itself made: every tool, every text.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,5 +18,7 @@ mod world;
 mod deciding;
 #[path = "process/git.rs"]
 mod git;
+#[path = "process/hostile_worktree.rs"]
+mod hostile_worktree;
 #[path = "process/state.rs"]
 mod state;

@@ -26,3 +26,5 @@ mod owners;
 mod store_failures;
 #[path = "todo/texts.rs"]
 mod texts;
+#[path = "todo/undo.rs"]
+mod undo;

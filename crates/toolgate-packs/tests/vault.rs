@@ -23,6 +23,8 @@ mod changes;
 mod contract;
 #[path = "vault/databases.rs"]
 mod databases;
+#[path = "vault/displaced.rs"]
+mod displaced;
 #[path = "vault/dry_runs.rs"]
 mod dry_runs;
 #[path = "vault/escapes.rs"]

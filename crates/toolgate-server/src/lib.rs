@@ -1,8 +1,10 @@
 //! HTTP, stdio and identity.
 
+pub mod checkpoints;
 pub mod http;
 pub mod identity;
 pub mod metadata;
+pub mod retention;
 pub mod running;
 pub mod session_store;
 pub mod stdio;

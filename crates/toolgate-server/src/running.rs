@@ -146,8 +146,15 @@ async fn run_of(store: &Store, process: Option<&str>) -> Result<Option<String>, 
     match store.processes().find(id).await? {
         Some(process) => Ok(Some(process.id)),
         None if id.starts_with("proc_") => Err(ProcessFault::Unknown { id: id.chars().take(100).collect() }.into()),
+        None if !is_label(id) => Err(wrong("process: give a name of 0-9A-Za-z._:- that does not begin with a dot")),
         None => Ok(None),
     }
+}
+
+/// A name that tasks share, and nothing that a path or a terminal could take for something else.
+fn is_label(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    !name.starts_with('.') && name.bytes().all(plain)
 }
 
 pub async fn finish_task(store: &Store, id: &str, wish: FinishWish, now: i64) -> Result<Value, RunProblem> {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, PoisonError, RwLock},
-    time::{SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -25,7 +25,16 @@ type Known = RwLock<HashMap<String, Kept>>;
 struct Kept {
     holder: Option<PrincipalDigest>,
     ended: bool,
+    /// Milliseconds since 1970, after which nobody can name the session.
+    expires: i64,
 }
+
+/// Sessions known at the most. One that is forgotten is looked up again where it matters: who holds it is the store's to say.
+const MOST: usize = 100_000;
+/// How long a session may last of which another replica tells: that one knows, and the next purge finds it.
+const LONGEST: i64 = 24 * 60 * 60 * 1000;
+/// How often expired sessions are forgotten.
+const PURGE_EVERY: Duration = Duration::from_secs(10 * 60);
 
 impl StoredSessions {
     pub async fn open(store: Store) -> Result<Self, StoreError> {
@@ -34,12 +43,21 @@ impl StoredSessions {
         load(&store, &known).await?;
         let (followed, follower) = (store.clone(), Arc::clone(&known));
         let following = tokio::spawn(async move {
-            while let Some(change) = changes.next().await {
+            let mut purge = tokio::time::interval_at(tokio::time::Instant::now() + PURGE_EVERY, PURGE_EVERY);
+            loop {
+                let change = tokio::select! {
+                    change = changes.next() => change,
+                    _ = purge.tick() => {
+                        forget(&followed, &follower).await;
+                        continue;
+                    }
+                };
+                let Some(change) = change else { break };
                 match change {
-                    Change::SessionEnded { id } => note(&follower, id, |kept| kept.ended = true),
+                    Change::SessionEnded { id } => note(&follower, id, now() + LONGEST, |kept| kept.ended = true),
                     Change::SessionBound { id, principal } => {
                         let holder = digest(&principal);
-                        note(&follower, id, |kept| kept.holder = holder);
+                        note(&follower, id, now() + LONGEST, |kept| kept.holder = holder);
                     }
                     // something was missed: read all of it again
                     Change::Resync => {
@@ -96,7 +114,7 @@ impl SessionMemory for StoredSessions {
             .map_err(|fault| unavailable(&fault))?;
         // a session that has ended in the meantime has no holder
         let holder = holder.as_deref().and_then(digest).ok_or(MemoryUnavailable)?;
-        note(&self.known, name(id), |kept| kept.holder = Some(holder));
+        note(&self.known, name(id), millis(expires), |kept| kept.holder = Some(holder));
         Ok(holder)
     }
 
@@ -106,30 +124,69 @@ impl SessionMemory for StoredSessions {
 
     async fn end(&self, id: &SessionId, expires: u64) -> Result<(), MemoryUnavailable> {
         self.store.sessions().end(&name(id), millis(expires)).await.map_err(|fault| unavailable(&fault))?;
-        note(&self.known, name(id), |kept| kept.ended = true);
+        note(&self.known, name(id), millis(expires), |kept| kept.ended = true);
         Ok(())
     }
 }
 
 /// Replaces what is known, so that expired sessions are forgotten too.
 async fn load(store: &Store, known: &Known) -> Result<(), StoreError> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    store.sessions().purge(millis(now)).await?;
+    let now = now();
+    store.sessions().purge(now).await?;
     // nobody else comes by where results were cut once and none is any more
-    store.cut_results().purge(millis(now)).await?;
-    let sessions = store.sessions().load(millis(now)).await?;
+    store.cut_results().purge(now).await?;
+    let sessions = store.sessions().load(now).await?;
     let loaded = sessions
         .into_iter()
         .map(|session| {
-            (session.id, Kept { holder: session.principal.as_deref().and_then(digest), ended: session.ended })
+            let holder = session.principal.as_deref().and_then(digest);
+            (session.id, Kept { holder, ended: session.ended, expires: session.expires_at })
         })
         .collect();
     *known.write().unwrap_or_else(PoisonError::into_inner) = loaded;
     Ok(())
 }
 
-fn note(known: &Known, id: String, change: impl FnOnce(&mut Kept)) {
-    change(known.write().unwrap_or_else(PoisonError::into_inner).entry(id).or_default());
+/// Forgets what has expired, here and in the store.
+async fn forget(store: &Store, known: &Known) {
+    let now = now();
+    known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, kept| kept.expires > now);
+    if let Err(fault) = store.sessions().purge(now).await {
+        tracing::warn!(%fault, "expired sessions could not be removed");
+    }
+}
+
+fn note(known: &Known, id: String, expires: i64, change: impl FnOnce(&mut Kept)) {
+    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= MOST && !known.contains_key(&id) {
+        make_room(&mut known);
+    }
+    let kept = known.entry(id).or_insert(Kept { expires, ..Kept::default() });
+    // of two times the earlier one is exact: the other is the longest that a session may last
+    kept.expires = kept.expires.min(expires);
+    change(kept);
+}
+
+/// Forgets what has expired, and then the tenth that expires first.
+fn make_room(known: &mut HashMap<String, Kept>) {
+    let now = now();
+    known.retain(|_, kept| kept.expires > now);
+    if known.len() < MOST {
+        return;
+    }
+    let mut times: Vec<i64> = known.values().map(|kept| kept.expires).collect();
+    let (_, kept_from, _) = times.select_nth_unstable(MOST / 10);
+    let (kept_from, mut left) = (*kept_from, MOST - MOST / 10);
+    known.retain(|_, kept| {
+        let stays = kept.expires >= kept_from && left > 0;
+        left -= usize::from(stays);
+        stays
+    });
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    crate::now_millis()
 }
 
 fn name(id: &SessionId) -> String {
@@ -147,4 +204,36 @@ fn millis(seconds: u64) -> i64 {
 fn unavailable(fault: &StoreError) -> MemoryUnavailable {
     tracing::error!(%fault, "a session could not be stored");
     MemoryUnavailable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_sessions_are_known_and_those_that_last_longest_stay() {
+        let known = Known::default();
+        let begun = now();
+        for number in 0..MOST + 1000 {
+            let expires = begun + 60_000 + i64::try_from(number).unwrap();
+            note(&known, format!("s{number}"), expires, |kept| kept.ended = true);
+        }
+        let all = known.read().unwrap();
+        assert!(all.len() <= MOST, "{}", all.len());
+        assert!(all.contains_key(&format!("s{}", MOST + 999)) && !all.contains_key("s0"));
+    }
+
+    #[tokio::test]
+    async fn what_has_expired_is_forgotten_here_and_in_the_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&toolgate_store::Location::Sqlite(folder.path().join("t.db"))).await.unwrap();
+        let sessions = StoredSessions::open(store.clone()).await.unwrap();
+        let (over, alive) = ([1; 16], [2; 16]);
+        sessions.end(&over, 1).await.unwrap();
+        sessions.end(&alive, u64::MAX / 2000).await.unwrap();
+        assert!(sessions.ended(&over) && sessions.ended(&alive));
+        forget(&store, &sessions.known).await;
+        assert!(!sessions.ended(&over) && sessions.ended(&alive));
+        assert_eq!(store.sessions().load(0).await.unwrap().len(), 1);
+    }
 }

@@ -7,6 +7,8 @@ mod issuer;
 
 #[path = "identity/api_keys.rs"]
 mod api_keys;
+#[path = "identity/attempts.rs"]
+mod attempts;
 #[path = "identity/combination.rs"]
 mod combination;
 #[path = "identity/issuers.rs"]

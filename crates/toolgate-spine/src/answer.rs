@@ -9,7 +9,11 @@ use serde_json::{Value, value::RawValue};
 pub struct ToolAnswer {
     json: Bytes,
     undo: Undo,
+    outcome_unknown: bool,
 }
+
+/// The code of a call that may have taken effect although it failed.
+pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
 /// How what a call did can be taken back.
 #[derive(Debug, Clone, Default)]
@@ -27,8 +31,9 @@ pub enum Undo {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Parts<T: Serialize, S: Serialize> {
-    content: [Text<T>; 1],
+struct Parts<C: Serialize, S: Serialize> {
+    /// An array of texts.
+    content: C,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<S>,
     is_error: bool,
@@ -43,7 +48,7 @@ struct Text<T: Serialize> {
 impl ToolAnswer {
     /// A result from elsewhere, passed on as it came.
     pub fn raw(json: Bytes) -> Self {
-        Self { json, undo: Undo::Unsaid }
+        Self { json, undo: Undo::Unsaid, outcome_unknown: false }
     }
 
     /// With what its source needs to take it back.
@@ -54,6 +59,15 @@ impl ToolAnswer {
     /// Said to be final.
     pub fn never_undone(self, why: &str) -> Self {
         Self { undo: Undo::Impossible(why.to_owned()), ..self }
+    }
+
+    /// A failed call of which nobody knows whether it took effect.
+    pub fn of_unknown_outcome(self) -> Self {
+        Self { outcome_unknown: true, ..self }
+    }
+
+    pub(crate) fn is_outcome_unknown(&self) -> bool {
+        self.outcome_unknown
     }
 
     pub fn undo(&self) -> &Undo {
@@ -85,6 +99,13 @@ impl ToolAnswer {
         serde_json::to_value(value).map(|value| Self::parts(text, Some(value), is_error))
     }
 
+    /// Structured content with a text of its own, and a note for whoever reads texts.
+    pub fn structured_with_note(value: &impl Serialize, text: &str, note: &str) -> Result<Self, serde_json::Error> {
+        let texts = [text, note].map(|text| Text { r#type: "text", text });
+        let parts = Parts { content: texts, structured_content: Some(value), is_error: false };
+        serde_json::to_vec(&parts).map(Bytes::from).map(Self::raw)
+    }
+
     /// A failed call, for programs and for people.
     pub fn failure(value: &impl Serialize, text: &str) -> Self {
         Self::parts(text, serde_json::to_value(value).ok(), true)
@@ -110,7 +131,7 @@ impl ToolAnswer {
         json.push(b':');
         json.extend_from_slice(value.get().as_bytes());
         json.extend_from_slice(b"}}");
-        Self { json: json.into(), undo: self.undo }
+        Self { json: json.into(), ..self }
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {

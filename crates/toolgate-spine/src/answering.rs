@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use toolgate_core::{AskedFacts, Caller, Decision, Denial, Lang};
+use toolgate_core::{AskedFacts, Caller, Decision, Denial, Lang, redact::Redactor};
 use toolgate_store::{
     Answer, AnswerFault, Approval, ApprovalFilter, Page, Paging, Scope, StoreError, ledger::LedgerUnavailable,
 };
@@ -57,7 +57,8 @@ impl Books {
         let answer = match say {
             Say::No { reason } => Answer::Deny { by, reason },
             Say::Yes { once, holds } => {
-                let holding = holds.unwrap_or(self.settings.approval_ttl);
+                // nobody grants for longer than any approval lasts
+                let holding = holds.unwrap_or(self.settings.approval_ttl).min(self.settings.approval_ttl);
                 let end = now.saturating_add(i64::try_from(holding.as_millis()).unwrap_or(i64::MAX));
                 match asked.wide {
                     None => Answer::Grant { by, uses: 1, until: end },
@@ -70,6 +71,7 @@ impl Books {
                 }
             }
         };
+        let answer = without_secrets(answer);
         let record = AnswerRecord::of(asked, approver, &answer);
         record.said(self).await.map_err(AnswerProblem::Unrecorded)?;
         match self.store.approvals().answer(scope, &asked.id, answer, now).await {
@@ -79,6 +81,17 @@ impl Books {
                 Err(fault.into())
             }
         }
+    }
+}
+
+/// A reason is shown to others and kept.
+fn without_secrets(answer: Answer) -> Answer {
+    match answer {
+        Answer::Deny { by, reason } => {
+            let redactor = Redactor::default();
+            Answer::Deny { by, reason: reason.map(|reason| redactor.text(&reason).into_owned()) }
+        }
+        answer => answer,
     }
 }
 
@@ -167,7 +180,7 @@ impl Spine {
 
     fn may_approve(&self, by: &Caller, at_client: bool, approval: &Approval, lang: Lang) -> Decision {
         let bound = &approval.binding;
-        let person = by.user.as_ref().map(|user| format!("user:{user}"));
+        let person = by.person();
         let asked = AskedFacts {
             asker: &bound.asked_by,
             tenant: bound.tenant.as_deref(),

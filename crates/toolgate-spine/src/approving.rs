@@ -6,11 +6,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use toolgate_core::{Denial, Kind, Tool, pin::Canonical};
+use toolgate_core::{Caller, Denial, Kind, Tool, pin::Canonical};
 use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Changes, Scope, StoreError, Taken};
 
 use crate::{
-    Books, Call, Guarded, Outcome, Spine,
+    Books, Call, Client, Guarded, Outcome, Spine,
     asking::Question,
     books::{now, scope_of},
     planning::StepOf,
@@ -40,6 +40,18 @@ pub(crate) enum NoYes {
     /// What was asked for can't be granted to anybody.
     Unaskable(AskFault),
     Unavailable(String),
+    /// More than one user may ask for.
+    TooMany(String),
+}
+
+impl From<AskFault> for NoYes {
+    fn from(fault: AskFault) -> Self {
+        match fault {
+            AskFault::Store(fault) => Self::Unavailable(unkept(&fault)),
+            fault @ (AskFault::WideWithoutFlow | AskFault::WideOfNothing) => Self::Unaskable(fault),
+            fault => Self::Unavailable(fault.to_string()),
+        }
+    }
 }
 
 impl Spine {
@@ -67,7 +79,7 @@ impl Spine {
         let decided = &guarded.decided;
         let tool = Arc::clone(&decided.tool);
         if let Some(step) = step {
-            let covered = step.yes(&decided.house).map(|approval| Yes::ToItsPlan(Box::new(approval.clone())));
+            let covered = step.yes(&decided.house, binding(guarded).as_ref());
             return covered.ok_or_else(|| Box::new(Outcome::NeedsApproval { tool, denial, approval: None }));
         }
         let Some(books) = &self.books else {
@@ -77,14 +89,15 @@ impl Spine {
             let message = "its arguments can't be bound to an approval".to_owned();
             return Err(Box::new(Outcome::Unavailable { tool, message }));
         };
+        let patience = Patience::new(books, (&decided.client, &decided.caller), call.wait);
         let taken = match call.approval {
             Some(id) => {
-                let named = books.yes_named(guarded, &binding, (id, &denial), call.wait).await?;
+                let named = books.yes_named(guarded, &binding, (id, &denial), patience).await?;
                 named.map(Box::new).map(Yes::ToThisCall)
             }
             None => {
                 let question = Question::Call { guarded, denial: &denial, breadth: call.breadth };
-                books.yes_to(&binding, &question, call.wait).await
+                books.yes_to(&binding, &question, patience).await
             }
         };
         taken.map_err(|no| match no {
@@ -92,7 +105,17 @@ impl Spine {
             NoYes::Denied(approval) => Box::new(over(&approval, &tool, &denial)),
             NoYes::Unaskable(fault) => decided.refuse("approval_scope", fault.to_string()),
             NoYes::Unavailable(message) => Box::new(Outcome::Unavailable { tool, message }),
+            NoYes::TooMany(message) => decided.refuse("approval_limit", message),
         })
+    }
+}
+
+impl Spine {
+    /// Nothing ran on it, so that nothing is used up.
+    pub(crate) async fn give_back(&self, yes: Option<Yes>) {
+        if let (Some(books), Some(Yes::ToThisCall(taken))) = (&self.books, yes) {
+            let _ = Box::pin(books.store.approvals().give_back(*taken)).await;
+        }
     }
 }
 
@@ -102,19 +125,14 @@ impl Books {
         &self,
         binding: &Binding,
         question: &Question<'_>,
-        wait: Option<Duration>,
+        mut patience: Patience<'_>,
     ) -> Result<Yes, NoYes> {
-        let mut patience = Patience::new(self, wait);
         loop {
             let taken = self.take(binding, question).await;
             if let Some(yes) = taken.map_err(|fault| NoYes::Unavailable(unkept(&fault)))? {
                 return Ok(yes);
             }
-            let asked = question.ask(self, binding).await.map_err(|fault| match fault {
-                AskFault::Store(fault) => NoYes::Unavailable(unkept(&fault)),
-                fault @ (AskFault::WideWithoutFlow | AskFault::WideOfNothing) => NoYes::Unaskable(fault),
-                fault => NoYes::Unavailable(fault.to_string()),
-            })?;
+            let asked = question.ask(self, binding).await?;
             self.wait_for(&mut patience, asked).await?;
         }
     }
@@ -139,9 +157,8 @@ impl Books {
         guarded: &Guarded,
         binding: &Binding,
         (id, denial): (&str, &Denial),
-        wait: Option<Duration>,
+        mut patience: Patience<'_>,
     ) -> Result<Result<Taken, NoYes>, Box<Outcome>> {
-        let mut patience = Patience::new(self, wait);
         loop {
             let approval = match come_back(self, guarded, binding, id, denial).await? {
                 Back::Taken(taken) => return Ok(Ok(taken)),
@@ -154,7 +171,7 @@ impl Books {
     }
 
     /// Whether it is worth looking again.
-    async fn wait_for(&self, patience: &mut Patience, asked: Approval) -> Result<(), NoYes> {
+    async fn wait_for(&self, patience: &mut Patience<'_>, asked: Approval) -> Result<(), NoYes> {
         if !patience.answered(&asked.id).await {
             return Err(NoYes::Pending(Box::new(asked)));
         }
@@ -165,26 +182,34 @@ impl Books {
     }
 }
 
-/// How long somebody waits for a person, and what they hear meanwhile.
-struct Patience(Option<(Changes, tokio::time::Instant)>);
+/// How long a caller waits for a person, and what it hears meanwhile.
+pub(crate) struct Patience<'a> {
+    client: &'a Client,
+    caller: &'a Caller,
+    until: Option<(Changes, tokio::time::Instant)>,
+}
 
-impl Patience {
+impl<'a> Patience<'a> {
     /// Heard from before the first look, so that an answer in between is not missed.
-    fn new(books: &Books, wait: Option<Duration>) -> Self {
-        Self(wait.map(|wait| (books.store.changes(), tokio::time::Instant::now() + wait)))
+    pub(crate) fn new(books: &Books, (client, caller): (&'a Client, &'a Caller), wait: Option<Duration>) -> Self {
+        let until = wait.map(|wait| (books.store.changes(), tokio::time::Instant::now() + wait));
+        Self { client, caller, until }
     }
 
-    /// False once nobody waits any longer.
+    /// False once nobody waits any longer, or where too many calls of the caller wait already.
     async fn answered(&mut self, id: &str) -> bool {
-        let Some((changes, until)) = &mut self.0 else { return false };
-        loop {
-            match tokio::time::timeout_at(*until, changes.next()).await {
-                Ok(Some(Change::Approval { id: answered })) if answered == id => return true,
-                Ok(Some(Change::Resync | Change::Flow { .. })) => return true,
-                Ok(Some(_)) => {}
-                Ok(None) | Err(_) => return false,
+        let Some((changes, until)) = &mut self.until else { return false };
+        let answer = async {
+            loop {
+                match tokio::time::timeout_at(*until, changes.next()).await {
+                    Ok(Some(Change::Approval { id: answered })) if answered == id => return true,
+                    Ok(Some(Change::Resync | Change::Flow { .. })) => return true,
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => return false,
+                }
             }
-        }
+        };
+        self.client.while_waiting(self.caller, answer).await.unwrap_or(false)
     }
 }
 

@@ -11,7 +11,7 @@ use toolgate_core::{
 };
 use toolgate_store::{Approval, AskFault, Binding, NewApproval, Plan, Scope, Wide};
 
-use crate::{Books, Breadth, Guarded, Outcome, Spine, books::now};
+use crate::{Books, Breadth, Guarded, Outcome, Spine, approving::NoYes, books::now, offload::contained};
 
 /// How long a source may take to say what a call would do, while its caller waits for the question to be asked.
 const PREVIEW_WITHIN: Duration = Duration::from_secs(5);
@@ -66,11 +66,16 @@ pub(crate) enum Question<'a> {
 
 impl Question<'_> {
     /// Asks, or finds what was asked before.
-    pub(crate) async fn ask(&self, books: &Books, binding: &Binding) -> Result<Approval, AskFault> {
+    pub(crate) async fn ask(&self, books: &Books, binding: &Binding) -> Result<Approval, NoYes> {
         match self {
             Self::Call { guarded, denial, breadth } => ask(books, guarded, binding, denial, *breadth).await,
             Self::Plan { owner, shown, four_eyes, .. } => {
                 let asked_at = now();
+                let found = books.store.approvals().asked(binding, false, asked_at).await.map_err(AskFault::Store)?;
+                if let Some(found) = found.filter(|found| found.four_eyes || !four_eyes) {
+                    return Ok(found);
+                }
+                books.may_ask(owner, shown).await?;
                 let new = NewApproval {
                     binding: binding.clone(),
                     owner: owner.clone(),
@@ -80,7 +85,7 @@ impl Question<'_> {
                     expires: asked_at.saturating_add(millis(books.settings.approval_ttl)),
                     wide: None,
                 };
-                books.store.approvals().ask(new).await
+                Ok(books.store.approvals().ask(new).await?)
             }
         }
     }
@@ -88,7 +93,7 @@ impl Question<'_> {
 
 /// The person behind a caller, who says yes where no rule names another.
 pub(crate) fn owner_of(caller: &Caller) -> String {
-    caller.user.as_ref().map_or_else(|| caller.principal(), |user| format!("user:{user}"))
+    caller.person().unwrap_or_else(|| caller.principal())
 }
 
 async fn ask(
@@ -97,13 +102,16 @@ async fn ask(
     binding: &Binding,
     denial: &Denial,
     breadth: Option<Breadth>,
-) -> Result<Approval, AskFault> {
+) -> Result<Approval, NoYes> {
     let (decided, asked_at) = (&guarded.decided, now());
     let four_eyes = decided.tool.facts.four_eyes;
     let approvals = books.store.approvals();
-    let found = approvals.asked(binding, breadth.is_some(), asked_at).await?;
+    let found = approvals.asked(binding, breadth.is_some(), asked_at).await.map_err(AskFault::Store)?;
     if let Some(found) = found.filter(|found| found.four_eyes || !four_eyes) {
         return Ok(found);
+    }
+    if let Some(denied) = books.denied_lately(binding).await.map_err(AskFault::Store)? {
+        return Err(NoYes::Denied(Box::new(denied)));
     }
     let redactor = decided.house.guard(&decided.tool).map(|guard| guard.redactor.clone()).unwrap_or_default();
     let redactor = redactor.with_digests(&books.redaction_key);
@@ -119,17 +127,19 @@ async fn ask(
     let wide = breadth
         .map(|breadth| Wide { uses: breadth.uses, until: asked_at.saturating_add(millis(breadth.lasts).min(ttl)) });
     let expires = asked_at.saturating_add(ttl);
+    let (owner, shown) = (owner_of(&decided.caller), serde_json::to_string(&shown).unwrap_or_default());
+    books.may_ask(&owner, &shown).await?;
     let new = NewApproval {
         binding: binding.clone(),
-        owner: owner_of(&decided.caller),
-        shown: serde_json::to_string(&shown).unwrap_or_default(),
+        owner,
+        shown,
         four_eyes,
         asked_at,
         // once what was asked for is over, there is nothing left to grant
         expires: wide.map_or(expires, |wide| wide.until.min(expires)),
         wide,
     };
-    approvals.ask(new).await
+    Ok(approvals.ask(new).await?)
 }
 
 fn millis(duration: Duration) -> i64 {
@@ -140,7 +150,7 @@ async fn preview(guarded: &Guarded, redactor: &Redactor) -> Preview {
     let decided = &guarded.decided;
     let Some(source) = decided.house.sources.get(&decided.tool.source).cloned() else { return Preview::Static };
     let previewed = guarded.previewed();
-    match tokio::time::timeout(PREVIEW_WITHIN, source.preview(&previewed)).await {
+    match tokio::time::timeout(PREVIEW_WITHIN, contained(source.preview(&previewed))).await {
         Ok(Ok(None)) => Preview::Static,
         Ok(Ok(Some(answer))) => {
             let text = String::from_utf8_lossy(&answer.into_bytes()).into_owned();

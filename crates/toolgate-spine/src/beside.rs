@@ -17,6 +17,7 @@ use crate::{
     Call, Outcome, Recorded, SourceFault, Spine, ToolAnswer, ToolSource, Watch,
     books::{call_id, now},
     noting::{Beside, Named, Noted, Ran},
+    offload::contained,
     spine::{About, Admitted, Then, ran_as},
 };
 
@@ -27,7 +28,7 @@ impl Spine {
     pub async fn complete(&self, caller: &Arc<Caller>, call: Call<'_>, params: &RawValue) -> Outcome {
         let client = call.client.clone();
         let run = |source: Arc<dyn ToolSource>, recorded, timeout| async move {
-            client.within(timeout, source.complete(recorded, params)).await
+            client.within(timeout, contained(source.complete(recorded, params))).await
         };
         self.beside(caller, &call, (Beside::Completes, given(params).as_deref()), run).await
     }
@@ -37,7 +38,7 @@ impl Spine {
         let mut begun = None;
         let place = &mut begun;
         let run = move |source: Arc<dyn ToolSource>, recorded, timeout| async move {
-            match tokio::time::timeout(timeout, source.watch(recorded)).await {
+            match tokio::time::timeout(timeout, contained(source.watch(recorded))).await {
                 Ok(Ok(watch)) => {
                     *place = Some(watch);
                     Some(Ok(ToolAnswer::raw("{}".into())))
@@ -67,7 +68,8 @@ impl Spine {
         let mut about = About { call: call_id(now()), tool: None };
         let admitted = self.admit(&house, caller, (call, None), &mut about).await;
         let named = Named { tool: about.tool.as_ref(), kind: call.kind, asked: call.name };
-        let mut noted = Noted::of(&house, caller, &about.call, named, given).beside(what);
+        let noted = if admitted.is_ok() { Noted::of } else { Noted::turned_away };
+        let mut noted = noted(&house, caller, &about.call, named, given).beside(what);
         let (outcome, ran) = match admitted {
             Err(outcome) => (*outcome, Ran::No),
             Ok(Admitted { tool, source, then: Then::Run(guarded, yes), slot: _slot }) => {

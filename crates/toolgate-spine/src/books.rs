@@ -14,14 +14,17 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, Tool, hex};
 use toolgate_store::{
-    Scope, Store, StoreError,
+    Rights, Scope, Store, StoreError,
     ledger::{Ledger, LedgerSettings},
 };
+
+use crate::BookLimits;
 
 /// The ledger and the store, open. Clones share them.
 #[derive(Clone)]
 pub struct Books {
     pub(crate) store: Store,
+    pub(crate) rights: Rights,
     pub(crate) ledger: Ledger,
     pub(crate) settings: BookSettings,
     /// Tells redacted values apart for approvers.
@@ -34,26 +37,31 @@ pub struct BookSettings {
     pub approval_ttl: Duration,
     /// Callers whose own client may be asked for an approval: principals, or `*` for all.
     pub ask_clients_of: Vec<String>,
-    /// SQLite: the largest the ledger may grow.
-    pub ledger_bytes: Option<u64>,
+    pub ledger: LedgerSettings,
+    pub limits: BookLimits,
 }
 
 impl Default for BookSettings {
     fn default() -> Self {
-        Self { approval_ttl: Duration::from_secs(60 * 60), ask_clients_of: Vec::new(), ledger_bytes: None }
+        Self {
+            approval_ttl: Duration::from_secs(60 * 60),
+            ask_clients_of: Vec::new(),
+            ledger: LedgerSettings::default(),
+            limits: BookLimits::default(),
+        }
     }
 }
 
 impl Books {
     pub async fn open(store: Store, settings: BookSettings) -> Result<Self, StoreError> {
-        let ledger = store.ledger(LedgerSettings { max_bytes: settings.ledger_bytes }).await?;
+        let ledger = store.ledger(settings.ledger.clone()).await?;
         let mut fresh = vec![0; 32];
         // without randomness there is no key, and then every redacted value looks the same
         if rand::fill(&mut fresh).is_err() {
             fresh.clear();
         }
         let redaction_key = store.secrets().get_or_create("redaction-key", move || fresh).await?.into();
-        Ok(Self { store, ledger, settings, redaction_key })
+        Ok(Self { rights: store.rights(), store, ledger, settings, redaction_key })
     }
 
     pub fn store(&self) -> &Store {

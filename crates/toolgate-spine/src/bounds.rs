@@ -1,28 +1,87 @@
-//! Bounds on input schemas, checked when they come in: validating against one can't be interrupted.
-
-use std::collections::HashMap;
+//! Bounds on schemas and on what is checked against them: validating can't be interrupted.
 
 use serde_json::Value;
+
+use crate::schema_graph::{GraphFault, SchemaGraph};
 
 const MAX_DEPTH: usize = 128;
 /// Subschemas a validator could visit for one instance location once references are followed.
 const MAX_EXPANSION: usize = 10_000;
+/// Subschemas within one another for one instance location: each takes stack, at each level of a value.
+const MAX_HEIGHT: usize = 32;
+/// Visits of subschemas that one value may cost.
+const MAX_WORK: usize = 50_000_000;
+/// Visits up to which a misfit is explained, where the validator remembers nothing while it explains.
+const MAX_EXPLAINED: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaTooLarge {
+pub(crate) enum SchemaTooLarge {
     #[error("the schema is nested deeper than {MAX_DEPTH} levels")]
     Depth,
     #[error("the schema's references expand to more than {MAX_EXPANSION} subschemas")]
     Expansion,
+    #[error("more than {MAX_HEIGHT} parts of the schema lead to one another for one value")]
+    Height,
+    #[error("the schema refers to itself without going into the value, so that checking would not end")]
+    Loop,
+    #[error("a part of the schema has an '$id' of its own, so that references could mean two things")]
+    NestedId,
 }
 
-/// Refuses schemas that could make validation take unbounded time or stack.
-pub fn check_schema(schema: &Value) -> Result<(), SchemaTooLarge> {
-    if depth(schema, 0) > MAX_DEPTH {
-        return Err(SchemaTooLarge::Depth);
+/// The price of validating against a schema.
+#[derive(Debug)]
+pub(crate) struct SchemaCost {
+    /// Visits for each part of a value.
+    expansion: usize,
+    /// Of a recursive schema.
+    recursion: Option<SchemaGraph>,
+}
+
+impl SchemaCost {
+    /// Refuses schemas that could make validation take unbounded time or stack.
+    pub(crate) fn of(schema: &Value) -> Result<Self, SchemaTooLarge> {
+        if depth(schema, 0) > MAX_DEPTH {
+            return Err(SchemaTooLarge::Depth);
+        }
+        let graph = SchemaGraph::of(schema, MAX_EXPANSION).map_err(|fault| match fault {
+            GraphFault::NestedId => SchemaTooLarge::NestedId,
+            GraphFault::TooMany => SchemaTooLarge::Expansion,
+        })?;
+        let in_place = graph.in_place_expansion().ok_or(SchemaTooLarge::Loop)?;
+        let expansion = graph.expansion().max(in_place);
+        if expansion > MAX_EXPANSION {
+            return Err(SchemaTooLarge::Expansion);
+        }
+        if graph.in_place_height() > MAX_HEIGHT {
+            return Err(SchemaTooLarge::Height);
+        }
+        Ok(Self { expansion, recursion: graph.is_recursive().then_some(graph) })
     }
-    let mut walk = Expansion { root: schema, open: Vec::new(), cost: HashMap::new() };
-    if walk.of(schema) > MAX_EXPANSION { Err(SchemaTooLarge::Expansion) } else { Ok(()) }
+
+    /// True if the value is too large to be checked. Each part of a value is checked once against each subschema: the
+    /// validator remembers what it found while it asks only whether a value fits.
+    pub(crate) fn is_exceeded_by(&self, value: &Value) -> bool {
+        parts(value).saturating_mul(self.expansion) > MAX_WORK
+    }
+
+    /// True if the reason why a value does not fit can be looked for: a recursive schema may reach one part of a value in
+    /// more ways than can be counted.
+    pub(crate) fn can_explain(&self, value: &Value) -> bool {
+        self.recursion.as_ref().is_none_or(|graph| graph.visits(value, MAX_EXPLAINED).is_some())
+    }
+}
+
+fn parts(value: &Value) -> usize {
+    let (mut count, mut left) = (0_usize, vec![value]);
+    while let Some(value) = left.pop() {
+        count = count.saturating_add(1);
+        match value {
+            Value::Object(members) => left.extend(members.values()),
+            Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+    count
 }
 
 fn depth(value: &Value, at: usize) -> usize {
@@ -36,65 +95,6 @@ fn depth(value: &Value, at: usize) -> usize {
     }
 }
 
-struct Expansion<'a> {
-    root: &'a Value,
-    /// References being followed: one that leads back here is recursion over the instance, which has bounds of its own.
-    open: Vec<&'a str>,
-    cost: HashMap<&'a str, usize>,
-}
-
-impl<'a> Expansion<'a> {
-    fn of(&mut self, schema: &'a Value) -> usize {
-        let inside = match schema {
-            Value::Object(members) => members.values().fold(0_usize, |sum, value| sum.saturating_add(self.of(value))),
-            Value::Array(items) => items.iter().fold(0_usize, |sum, value| sum.saturating_add(self.of(value))),
-            _ => return 0,
-        };
-        let target = schema.get("$ref").or_else(|| schema.get("$dynamicRef")).and_then(Value::as_str);
-        inside.saturating_add(1).saturating_add(target.map_or(0, |target| self.followed(target)))
-    }
-
-    fn followed(&mut self, reference: &'a str) -> usize {
-        if self.open.contains(&reference) {
-            return 0;
-        }
-        if let Some(cost) = self.cost.get(reference) {
-            return *cost;
-        }
-        let Some(target) = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) else { return 1 };
-        self.open.push(reference);
-        let cost = self.of(target);
-        self.open.pop();
-        self.cost.insert(reference, cost);
-        cost
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn doubling_references_are_refused_and_plain_recursion_is_not() {
-        let mut defs = serde_json::Map::new();
-        for n in 0..30 {
-            let next = format!("#/$defs/d{}", n + 1);
-            defs.insert(format!("d{n}"), json!({"allOf": [{"$ref": next}, {"$ref": next}]}));
-        }
-        defs.insert("d30".into(), json!({"type": "string"}));
-        assert_eq!(check_schema(&json!({"$ref": "#/$defs/d0", "$defs": defs})), Err(SchemaTooLarge::Expansion));
-        let tree = json!({"$defs": {"node": {"properties": {"left": {"$ref": "#/$defs/node"}, "right": {"$ref": "#/$defs/node"}}}},
-            "$ref": "#/$defs/node"});
-        assert_eq!(check_schema(&tree), Ok(()));
-    }
-
-    #[test]
-    fn deep_schemas_are_refused() {
-        let mut schema = json!({"type": "string"});
-        for _ in 0..200 {
-            schema = json!({"properties": {"x": schema}});
-        }
-        assert_eq!(check_schema(&schema), Err(SchemaTooLarge::Depth));
-    }
-}
+#[path = "bounds_tests.rs"]
+mod tests;

@@ -10,6 +10,7 @@ use crate::{
     conclude::Slot,
     cutting::is_to_be_cut,
     noting::{Named, Noted, Ran},
+    offload::contained,
     planning::PlanLink,
     receipts::After,
     spine::{ran_as, unrecorded},
@@ -59,7 +60,7 @@ impl Spine {
         let approval = recorded.approval().cloned().map(Box::new);
         let input = tool.facts.undo.as_ref().map(|_| recorded.arguments().to_owned());
         let timeout = house.timeout(&tool);
-        let result = client.within(timeout, self.run(&source, recorded)).await;
+        let result = client.within(timeout, contained(self.run(&source, recorded))).await;
         drop(slot);
         let result = match result {
             // boxed: rare, and every call would carry room for it
@@ -95,6 +96,6 @@ impl Spine {
         }
         let source = Arc::clone(source);
         let running = self.running.spawn(async move { source.run(call).await });
-        Box::pin(async move { running.await.unwrap_or_else(|_| Err(SourceFault::unavailable("the tool failed"))) })
+        Box::pin(async move { running.await.unwrap_or_else(|_| Err(SourceFault::Failed)) })
     }
 }

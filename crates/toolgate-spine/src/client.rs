@@ -12,9 +12,10 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until},
 };
+use toolgate_core::Caller;
 
 use crate::{
-    Post,
+    CallPlace, Post,
     said::{Asking, ClientFault, LogLevel, ProgressNote, Question, Said},
 };
 
@@ -26,6 +27,7 @@ pub struct Client(Option<Arc<Inner>>);
 struct Inner {
     line: Line,
     post: Option<Arc<dyn Post>>,
+    place: Option<Arc<CallPlace>>,
     thinking: Mutex<Thinking>,
 }
 
@@ -72,7 +74,21 @@ impl Client {
 
     /// A client that also hears of what ends after its call.
     pub fn with_post(line: Line, post: Option<Arc<dyn Post>>) -> Self {
-        Self(Some(Arc::new(Inner { line, post, thinking: Mutex::default() })))
+        Self::with_place(line, post, None)
+    }
+
+    /// A client whose call has a place among those that run.
+    pub fn with_place(line: Line, post: Option<Arc<dyn Post>>, place: Option<Arc<CallPlace>>) -> Self {
+        Self(Some(Arc::new(Inner { line, post, place, thinking: Mutex::default() })))
+    }
+
+    /// Waits without a place among the calls that run. `None`, at once, where too many calls of the caller wait.
+    pub async fn while_waiting<T>(&self, caller: &Caller, wait: impl Future<Output = T>) -> Option<T> {
+        let Some(place) = self.0.as_ref().and_then(|inner| inner.place.as_deref()) else { return Some(wait.await) };
+        let waiting = place.leave(caller.principal())?;
+        let waited = wait.await;
+        waiting.go_on().await;
+        Some(waited)
     }
 
     /// Whether both are one client, though perhaps of two calls.
@@ -152,8 +168,13 @@ impl Client {
         let number = open.number;
         inner.line.said.send(Said::Question(Question { number, asking, params, answer })).await.map_err(|_| gone())?;
         open.put = true;
+        let waiting = inner.place.as_deref().map(CallPlace::leave_to_ask);
         let answer = answered.await.map_err(|_| gone())?;
         open.put = false;
+        drop(open);
+        if let Some(waiting) = waiting {
+            waiting.go_on().await;
+        }
         answer
     }
 

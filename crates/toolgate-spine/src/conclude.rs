@@ -3,10 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolgate_core::{Caller, Denial, Tool};
 
-use crate::{House, Outcome, SourceFault, ToolAnswer, limits::Place};
+use crate::{
+    House, Outcome, SourceFault, ToolAnswer,
+    answer::{OUTCOME_UNKNOWN, said},
+    limits::Place,
+};
 
 /// Seconds after which a tool that is busy may be free again.
 const SHORTLY: u64 = 1;
@@ -15,6 +20,16 @@ const SHORTLY: u64 = 1;
 pub(crate) struct Slot {
     _own: Option<Place>,
     _shared: Option<OwnedSemaphorePermit>,
+}
+
+/// The code of an answer to a call whose tool panicked.
+pub(crate) const INTERNAL: &str = "internal_error";
+
+/// A failure's own sentence, or else its text.
+fn error_text(result: &[u8]) -> Option<String> {
+    let value: Value = serde_json::from_slice(result).ok()?;
+    let error = value.pointer("/structuredContent/error").and_then(Value::as_str).map(str::to_owned);
+    error.or_else(|| said(result))
 }
 
 impl House {
@@ -51,12 +66,20 @@ impl House {
         let most = self.result_bytes(tool);
         let tool = Arc::clone(tool);
         match result {
+            Some(Ok(answer)) if answer.is_outcome_unknown() => {
+                let message = error_text(answer.bytes()).unwrap_or_default();
+                Outcome::Refused { tool, code: OUTCOME_UNKNOWN, message, answer }
+            }
             Some(Ok(answer)) if answer.len() as u64 > most => {
                 let message = format!("The result of {} '{}' is larger than {most} bytes.", tool.kind, tool.wire_name);
                 self.refused(&tool, "result_too_large", message, None)
             }
             Some(Ok(answer)) => Outcome::Answered(answer.into_bytes()),
             Some(Err(SourceFault::Unavailable(message))) => Outcome::Unavailable { tool, message },
+            Some(Err(SourceFault::Failed)) => {
+                let message = format!("{} failed unexpectedly. The operator's log has the details.", tool.called());
+                self.refused(&tool, INTERNAL, message, None)
+            }
             Some(Err(SourceFault::Conflict(message))) => self.refused(&tool, "conflict", message, None),
             Some(Err(SourceFault::Rejected { code, message, data })) => Outcome::Rejected { tool, code, message, data },
             Some(Err(SourceFault::InputRequired(input))) => Outcome::InputRequired { tool, input },

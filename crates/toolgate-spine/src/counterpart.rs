@@ -12,7 +12,7 @@ use toolgate_core::{
 use crate::{House, Undo};
 
 /// The call of a counterpart, as a receipt keeps it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CounterCall {
     pub(crate) tool: String,
     pub(crate) arguments: Box<RawValue>,
@@ -61,7 +61,12 @@ impl House {
             if let Some(guard) = self.gate().catalog().find(&call.tool).and_then(|tool| self.guard(tool)) {
                 let value = serde_json::from_str(call.arguments.get()).map_err(|fault| fault.to_string())?;
                 let validator = guard.validator().ok_or("its schema can't be used")?;
-                validator.validate(&value).map_err(|fault| fault.to_string())?;
+                if !validator.is_valid(&value) {
+                    let fault = guard.cost.can_explain(&value).then(|| validator.validate(&value).err()).flatten();
+                    return Err(
+                        fault.map_or_else(|| "it does not fit its schema".to_owned(), |fault| fault.to_string())
+                    );
+                }
             }
             to_raw_value(&call).map_err(|fault| fault.to_string())
         });

@@ -7,6 +7,7 @@ use toolgate_store::NewFlow;
 
 use crate::{
     Spine,
+    book_limits::has_room,
     books::{now, scope_of},
 };
 
@@ -20,6 +21,8 @@ pub enum FlowProblem {
     NotOpen(String),
     #[error("there is no tool '{0}' for this caller; a flow can only allow what its caller may use")]
     UnknownTool(String),
+    #[error("{0} flows of this caller are open, and no more are opened; close some of them before")]
+    TooMany(i64),
     #[error("flows can't be kept now: {0}; try again")]
     Unavailable(String),
 }
@@ -54,6 +57,23 @@ impl Spine {
         Ok(Arc::new(within))
     }
 
+    /// The caller within what the configuration allows the flow that its credential names, now: a token that is older than
+    /// the configuration, or names more, allows no more than that.
+    pub fn within_configured_flow(&self, caller: Arc<Caller>) -> Arc<Caller> {
+        let Some(flow) = &caller.flow else { return caller };
+        let house = self.house();
+        let Some(named) = house.flows.get(&flow.id).and_then(|named| named.allowlist.as_ref()) else { return caller };
+        if flow.allowlist.as_ref().is_some_and(|carried| carried.is_subset(named)) {
+            return caller;
+        }
+        let canonical =
+            |name: &String| house.gate.catalog().find(name).map_or_else(|| name.clone(), |tool| tool.name.to_string());
+        let carried = flow.allowlist.as_ref().map(|names| names.iter().map(canonical).collect());
+        let mut within = Caller::clone(&caller);
+        within.flow = Some(Flow { id: flow.id.clone(), allowlist: narrowed(carried, Some(named.clone())) });
+        Arc::new(within)
+    }
+
     pub async fn open_flow(
         &self,
         caller: &Caller,
@@ -83,6 +103,11 @@ impl Spine {
         let wanted = ttl.or(named.longest).unwrap_or(AN_HOUR);
         let ttl = named.longest.map_or(wanted, |longest| wanted.min(longest));
         let opened = now();
+        let usage = books.store.usage().flows(&caller.principal(), opened).await;
+        let usage = usage.map_err(|fault| unavailable(fault.to_string()))?;
+        if !has_room(usage.count, books.settings.limits.open_flows) {
+            return Err(FlowProblem::TooMany(usage.count));
+        }
         let new = NewFlow {
             name: name.to_owned(),
             owner: caller.principal(),

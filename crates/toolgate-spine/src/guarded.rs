@@ -1,15 +1,22 @@
 //! Second step: bind, validate, ask the rules over arguments, and keep within limits.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Instant,
+};
 
 use indexmap::IndexMap;
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
-use toolgate_core::{Caller, Decision, Denial, Gate, Lang, Tool};
+use toolgate_core::{Caller, Decision, Denial, Gate, Lang, Tool, has_reserved_key, redact::Redactor};
 
-use crate::{Decided, Outcome, ToolAnswer};
+use crate::{
+    Decided, Outcome, ToolAnswer,
+    name_variant::{NameVariant, name_variant},
+};
 
 /// A call whose arguments are complete, valid and allowed.
 pub struct Guarded {
@@ -35,8 +42,8 @@ pub struct ArgumentFault {
     pub lang: Lang,
 }
 
-/// Credentials that some clients can only send as arguments. A tool that does not declare them never sees them, nor does
-/// one that declares them for the gate.
+/// Credentials that some clients can only send as arguments. The gate has read them; no tool ever sees them, whatever its
+/// schema declares.
 const CREDENTIAL_ARGUMENTS: [&str; 2] = ["session_token", "coordinator_token"];
 
 type RawObject = IndexMap<String, Box<RawValue>>;
@@ -44,15 +51,25 @@ type RawObject = IndexMap<String, Box<RawValue>>;
 impl Decided {
     pub(crate) fn guard(self, given: Option<&RawValue>) -> Result<Guarded, Box<Outcome>> {
         let (decided, arguments) = self.fitted(given, &[])?;
-        let Some(guard) = decided.house.guard(&decided.tool) else { return Err(Box::new(Outcome::Unknown)) };
-        let own = || guard.rate.as_ref().and_then(|rate| rate.take(&decided.caller.principal(), Instant::now()).err());
-        let all = || guard.total_rate.as_ref().and_then(|rate| rate.take("", Instant::now()).err());
-        if let Some(wait) = own().or_else(all) {
-            let seconds = wait.as_secs() + 1;
-            let message = format!("{} was called too often. Try again in {seconds} s.", decided.tool.called());
-            return Err(Box::new(decided.house.refused(&decided.tool, "rate_limited", message, Some(seconds))));
-        }
+        decided.take_rate()?;
         Ok(Guarded { decided, arguments, _by_guard: () })
+    }
+
+    /// The call as something to look at, which counts against no rate.
+    pub(crate) fn previewed(self, given: Option<&RawValue>) -> Result<Previewed, Box<Outcome>> {
+        let (decided, arguments) = self.fitted(given, &[])?;
+        Ok(Previewed { guarded: Guarded { decided, arguments, _by_guard: () } })
+    }
+
+    /// Counts the call against the rates of its tool.
+    fn take_rate(&self) -> Result<(), Box<Outcome>> {
+        let Some(guard) = self.house.guard(&self.tool) else { return Err(Box::new(Outcome::Unknown)) };
+        let own = || guard.rate.as_ref().and_then(|rate| rate.take(&self.caller.principal(), Instant::now()).err());
+        let all = || guard.total_rate.as_ref().and_then(|rate| rate.take("", Instant::now()).err());
+        let Some(wait) = own().or_else(all) else { return Ok(()) };
+        let seconds = wait.as_secs() + 1;
+        let message = format!("{} was called too often. Try again in {seconds} s.", self.tool.called());
+        Err(Box::new(self.house.refused(&self.tool, "rate_limited", message, Some(seconds))))
     }
 
     /// Everything that depends on the arguments. Those at `unknown`, which are JSON pointers, are not known yet: what
@@ -72,27 +89,49 @@ impl Decided {
                 format!("The arguments of {} '{}' are larger than {most} bytes.", self.tool.kind, self.tool.wire_name),
             ));
         }
-        let arguments = self.bound(given, |name| guard.declares(name))?;
+        let arguments = self.bound(given)?;
+        if may_hold_reserved_key(arguments.get()) && has_reserved_key(arguments.get()) {
+            let what = "the arguments have a key that is reserved and can't be passed on";
+            return Err(self.misfit(&self.fault(what, String::new())));
+        }
         let value: Value = serde_json::from_str(arguments.get()).map_err(|fault| self.invalid_json(&fault))?;
+        if let Some(NameVariant { path, name, meant }) =
+            name_variant(&guard.schema, self.tool.facts.bind.keys(), &value)
+        {
+            let what = format!("Argument '{name}' is '{meant}' in another case, so that it could be taken for it");
+            let (keyword, property) = ("additionalProperties".to_owned(), Some(name));
+            return Err(self.misfit(&ArgumentFault { keyword, property, ..self.fault(&what, path) }));
+        }
+        if guard.cost.is_exceeded_by(&value) {
+            let what =
+                format!("The arguments of {} are too many to be checked against its schema.", self.tool.called());
+            return Err(self.refuse("argument_too_large", what));
+        }
         let Some(validator) = guard.validator() else {
             return Err(self.refuse(
                 "schema_unusable",
                 format!("The input schema of tool '{}' can't be used, so no call is let through.", self.tool.wire_name),
             ));
         };
+        let explained = |fault: &jsonschema::ValidationError<'_>| ArgumentFault {
+            path: fault.instance_path().to_string(),
+            keyword: fault.kind().keyword().to_owned(),
+            property: missing_property(fault),
+            message: described(&guard.redactor, fault),
+            arguments: value.clone(),
+            lang: self.lang,
+        };
         let fault = match unknown {
-            [] => validator.validate(&value).err(),
-            unknown => validator.iter_errors(&value).find(|fault| stands(fault, unknown)),
+            [] if validator.is_valid(&value) => None,
+            [] if guard.cost.can_explain(&value) => validator.validate(&value).err().as_ref().map(explained),
+            [] => Some(self.fault("the arguments do not fit its recursive schema", String::new())),
+            unknown if guard.cost.can_explain(&value) => {
+                validator.iter_errors(&value).find(|fault| stands(fault, unknown)).as_ref().map(explained)
+            }
+            // the call itself is checked whole
+            _ => None,
         };
         if let Some(fault) = fault {
-            let fault = ArgumentFault {
-                path: fault.instance_path().to_string(),
-                keyword: fault.kind().keyword().to_owned(),
-                property: missing_property(&fault),
-                message: fault.to_string(),
-                arguments: value.clone(),
-                lang: self.lang,
-            };
             return Err(self.misfit(&fault));
         }
         if !unknown.is_empty() {
@@ -128,10 +167,11 @@ impl Decided {
         })
     }
 
-    /// The arguments with bound ones filled in and undeclared credentials taken out; the very bytes where neither applies.
-    fn bound(&self, given: Option<&RawValue>, declares: impl Fn(&str) -> bool) -> Result<Box<RawValue>, Box<Outcome>> {
+    /// The arguments with bound ones filled in and credentials taken out; the very bytes where neither applies.
+    fn bound(&self, given: Option<&RawValue>) -> Result<Box<RawValue>, Box<Outcome>> {
         let text = given.map_or("{}", RawValue::get);
-        let mentions = |name: &str| text.contains(name);
+        // a name may also be written with escapes
+        let mentions = |name: &str| text.contains(name) || text.contains("\\u");
         let bind = &self.tool.facts.bind;
         if bind.is_empty() && !CREDENTIAL_ARGUMENTS.iter().any(|name| mentions(name)) {
             return match given {
@@ -140,10 +180,10 @@ impl Decided {
             };
         }
         let mut arguments: RawObject = serde_json::from_str(text).map_err(|fault| self.invalid_json(&fault))?;
-        let source = self.house.sources.get(&self.tool.source);
-        let for_the_gate = source.is_some_and(|source| source.declares_for_the_gate());
-        for name in CREDENTIAL_ARGUMENTS.iter().filter(|name| for_the_gate || !declares(name)) {
-            arguments.shift_remove(*name);
+        let before = arguments.len();
+        arguments.retain(|name, _| !CREDENTIAL_ARGUMENTS.contains(&name.as_str()));
+        if bind.is_empty() && arguments.len() == before {
+            return RawValue::from_string(text.to_owned()).map_err(|fault| self.invalid_json(&fault));
         }
         for (name, binding) in bind {
             let Some(value) = binding.value(&self.caller) else {
@@ -151,13 +191,12 @@ impl Decided {
             };
             let same = |given: &RawValue| serde_json::from_str::<String>(given.get()).is_ok_and(|given| given == value);
             if arguments.get(name).is_some_and(|given| !same(given)) {
+                let what = format!("Argument '{name}' is filled from the caller and can't be set to another value");
+                let fault = self.fault(&what, format!("/{name}"));
                 return Err(self.misfit(&ArgumentFault {
-                    path: format!("/{name}"),
                     keyword: "bind".to_owned(),
                     property: Some(name.clone()),
-                    message: format!("Argument '{name}' is filled from the caller and can't be set to another value"),
-                    arguments: Value::Null,
-                    lang: self.lang,
+                    ..fault
                 }));
             }
             arguments.insert(name.clone(), to_raw_value(value).map_err(|fault| self.invalid_json(&fault))?);
@@ -167,7 +206,10 @@ impl Decided {
 
     /// Arguments that do not fit, in the source's words if it has any.
     fn misfit(&self, fault: &ArgumentFault) -> Box<Outcome> {
-        let worded = self.house.sources.get(&self.tool.source).and_then(|source| source.word(&self.tool, fault));
+        let worded = self.house.sources.get(&self.tool.source).and_then(|source| {
+            // a source without words for it is one that fails over it
+            catch_unwind(AssertUnwindSafe(|| source.word(&self.tool, fault))).ok().flatten()
+        });
         let answer = worded.unwrap_or_else(|| {
             let place = if fault.path.is_empty() { "the arguments".to_owned() } else { format!("'{}'", fault.path) };
             let message = format!("Invalid arguments for tool '{}': {} at {place}.", self.tool.wire_name, fault.message);
@@ -182,19 +224,22 @@ impl Decided {
     }
 
     fn invalid_json(&self, fault: &serde_json::Error) -> Box<Outcome> {
-        self.misfit(&ArgumentFault {
-            path: String::new(),
-            keyword: "type".to_owned(),
-            property: None,
-            message: format!("not an object of arguments ({fault})"),
-            arguments: Value::Null,
-            lang: self.lang,
-        })
+        self.misfit(&self.fault(&format!("not an object of arguments ({fault})"), String::new()))
+    }
+
+    fn fault(&self, what: &str, path: String) -> ArgumentFault {
+        let (keyword, message) = ("type".to_owned(), what.to_owned());
+        ArgumentFault { path, keyword, property: None, message, arguments: Value::Null, lang: self.lang }
     }
 
     pub(crate) fn refuse(&self, code: &'static str, message: String) -> Box<Outcome> {
         Box::new(self.house.refused(&self.tool, code, message, None))
     }
+}
+
+/// False where no key of the text can be reserved; the wire has looked at what comes from a client.
+fn may_hold_reserved_key(text: &str) -> bool {
+    text.contains("serde_json") || text.contains("\\u")
 }
 
 /// Whether a fault is one whatever the values are that are not known yet.
@@ -224,6 +269,26 @@ const CONDITIONAL: [&str; 11] = [
 ];
 /// Keywords that look at a value with everything in it.
 const WHOLE: [&str; 3] = ["const", "enum", "uniqueItems"];
+
+/// The longest description of a value at fault.
+const DESCRIBED: usize = 300;
+
+/// What is wrong with a value, without secrets and without more of the value than is needed to see it.
+fn described(redactor: &Redactor, fault: &jsonschema::ValidationError<'_>) -> String {
+    if redactor.hides(fault.instance_path().as_str()) {
+        return fault.masked_with("the value").to_string();
+    }
+    let described = fault.to_string();
+    if described.len() <= DESCRIBED {
+        return redactor.text(&described).into_owned();
+    }
+    // the end says what was expected
+    let masked = fault.masked_with("the value").to_string();
+    match masked.len() <= DESCRIBED {
+        true => redactor.text(&masked).into_owned(),
+        false => format!("{}…", masked.get(..masked.floor_char_boundary(DESCRIBED)).unwrap_or_default()),
+    }
+}
 
 fn missing_property(fault: &jsonschema::ValidationError<'_>) -> Option<String> {
     match fault.kind() {
@@ -264,9 +329,15 @@ impl Previewed {
 
 impl Guarded {
     /// The taking back of an earlier call, with what that call said it takes. The gate has decided; there is no schema for
-    /// what a source wrote for itself.
-    pub(crate) fn undoing(decided: Decided, record: Box<RawValue>) -> Self {
-        Self { decided, arguments: record, _by_guard: () }
+    /// what a source wrote for itself. The rates hold for it as for any call.
+    pub(crate) fn undoing(decided: Decided, record: Box<RawValue>) -> Result<Self, Box<Outcome>> {
+        decided.take_rate()?;
+        Ok(Self { decided, arguments: record, _by_guard: () })
+    }
+
+    /// A call that fits, to be approved before it is made: it is guarded once more when it is.
+    pub(crate) fn to_be_approved(decided: Decided, arguments: Box<RawValue>) -> Self {
+        Self { decided, arguments, _by_guard: () }
     }
 
     /// The very call, to be looked at.

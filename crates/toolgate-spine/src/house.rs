@@ -17,7 +17,8 @@ use toolgate_core::{
 };
 
 use crate::{
-    ToolAnswer, ToolSource, bounds,
+    ToolAnswer, ToolSource,
+    bounds::SchemaCost,
     limits::{Limit, UnderWay},
     who::Who,
 };
@@ -62,6 +63,7 @@ impl Default for LimitDefaults {
 /// What stands between a tool's decision and its run.
 pub(crate) struct Guard {
     pub(crate) schema: Value,
+    pub(crate) cost: SchemaCost,
     validator: OnceLock<Option<Validator>>,
     output_schema: Option<Value>,
     output_validator: OnceLock<Option<Validator>>,
@@ -154,7 +156,7 @@ impl Guard {
         if !schema.is_object() {
             return Err(refused("it is not an object".to_owned()));
         }
-        bounds::check_schema(&schema).map_err(|fault| refused(fault.to_string()))?;
+        let cost = SchemaCost::of(&schema).map_err(|fault| refused(fault.to_string()))?;
         if let Some(pattern) = outside_reference(&schema) {
             return Err(refused(format!("it refers to '{pattern}', and nothing is fetched")));
         }
@@ -164,6 +166,7 @@ impl Guard {
         Ok(Self {
             redactor: Redactor::new(pointers),
             schema,
+            cost,
             validator: OnceLock::new(),
             output_schema: definition.get_mut("outputSchema").map(Value::take).filter(Value::is_object),
             output_validator: OnceLock::new(),
@@ -181,7 +184,7 @@ impl Guard {
     fn admits(&self, value: &Value) -> bool {
         let Some(schema) = &self.output_schema else { return true };
         let validator = self.output_validator.get_or_init(|| {
-            let bounded = bounds::check_schema(schema).is_ok() && outside_reference(schema).is_none();
+            let bounded = SchemaCost::of(schema).is_ok() && outside_reference(schema).is_none();
             bounded.then(|| options().build(schema).ok()).flatten()
         });
         validator.as_ref().is_some_and(|validator| validator.is_valid(value))
@@ -198,9 +201,12 @@ impl Guard {
     }
 }
 
+/// Bytes of a compiled pattern: matching takes time in proportion to them and to the text.
+const PATTERN_BYTES: usize = 256 << 10;
+
 /// Patterns in linear time, so that one can't be made to run for ever.
 fn options() -> jsonschema::ValidationOptions<'static> {
-    jsonschema::options().with_pattern_options(PatternOptions::regex())
+    jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES))
 }
 
 fn outside_reference(schema: &Value) -> Option<&str> {

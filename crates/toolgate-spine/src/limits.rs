@@ -8,7 +8,8 @@ use std::{
 
 use quick_cache::sync::Cache;
 
-pub(crate) struct Limit {
+/// A number of calls a minute for each caller.
+pub struct Limit {
     per_minute: u32,
     /// When each caller's bucket would be full again.
     full_at: Cache<String, Instant>,
@@ -18,12 +19,12 @@ pub(crate) struct Limit {
 const REMEMBERED: usize = 10_000;
 
 impl Limit {
-    pub(crate) fn per_minute(per_minute: u32) -> Self {
+    pub fn per_minute(per_minute: u32) -> Self {
         Self { per_minute: per_minute.max(1), full_at: Cache::new(REMEMBERED) }
     }
 
     /// Takes one call, or says how long to wait.
-    pub(crate) fn take(&self, caller: &str, now: Instant) -> Result<(), Duration> {
+    pub fn take(&self, caller: &str, now: Instant) -> Result<(), Duration> {
         let step = Duration::from_secs(60) / self.per_minute;
         let full_at = self.full_at.get(caller).unwrap_or(now).max(now);
         let after = full_at + step;

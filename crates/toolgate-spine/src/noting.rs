@@ -5,17 +5,29 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use aws_lc_rs::digest;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use toolgate_core::{Caller, Kind as Of, Tool, redact::cut};
+use toolgate_core::{
+    Caller, Kind as Of, Tool,
+    redact::{Redactor, cut},
+};
 use toolgate_store::{
     Approval,
     ledger::{Durability, Entry, Kind, LONGEST_ASKED, Outcome as Word, Pending, ResultNote},
 };
 
-use crate::{Books, House, Outcome, books::now};
+use crate::{
+    Books, House, Outcome, answer::OUTCOME_UNKNOWN, books::now, conclude::INTERNAL, offload::sized_work,
+    receipts::is_error,
+};
 
 /// Longest input that is kept whole.
 const INPUT: usize = 8 << 10;
+/// The same for anonymous callers, and for their calls that lead to no tool.
+const ANONYMOUS_INPUT: usize = 2 << 10;
+const UNKNOWN_INPUT: usize = 256;
 const SUMMARY: usize = 300;
+/// The code of a failure that the tool gives no code of its own.
+const TOOL_ERROR: &str = "tool_error";
+const LONGEST_CODE: usize = 64;
 /// A name that leads to no tool is the caller's own text.
 const UNKNOWN_NAME: usize = 128;
 
@@ -73,13 +85,31 @@ impl Noted {
         named: Named<'_>,
         arguments: Option<&RawValue>,
     ) -> Self {
+        let redactor = redactor_of(house, named.tool);
+        let input = arguments.map(RawValue::get);
+        let most = input_limit(caller, named.tool);
+        let input = input.map(|input| cut(sized_work(input.len(), || redactor.json(input)), most));
+        Self::with_input(house, caller, call, named, input)
+    }
+
+    /// A call that ends before it is let through. Whoever sent it may be anybody, so that no more of its arguments is read than a
+    /// record has room for.
+    pub(crate) fn turned_away(
+        house: &House,
+        caller: &Caller,
+        call: &Arc<str>,
+        named: Named<'_>,
+        arguments: Option<&RawValue>,
+    ) -> Self {
+        let redactor = redactor_of(house, named.tool);
+        let most = input_limit(caller, named.tool);
+        let input = arguments.map(|arguments| redactor.bounded(arguments.get(), most));
+        Self::with_input(house, caller, call, named, input)
+    }
+
+    fn with_input(house: &House, caller: &Caller, call: &Arc<str>, named: Named<'_>, input: Option<String>) -> Self {
         let tool = named.tool;
-        let redactor = tool.and_then(|tool| house.guard(tool)).map(|guard| &guard.redactor);
-        let input = arguments.map(|arguments| match redactor {
-            Some(redactor) => redactor.json(arguments.get()),
-            None => house.plain.json(arguments.get()),
-        });
-        let shortened = || -> Arc<str> { named.asked.chars().take(UNKNOWN_NAME).collect::<String>().into() };
+        let shortened = || -> Arc<str> { shortened(house, named.asked).into() };
         let who = house.who.named(caller);
         Self {
             tool: tool.cloned(),
@@ -96,7 +126,7 @@ impl Noted {
                 outcome: Word::Allowed,
                 asked: named.asked(house),
                 actor: who.actor(caller, tool.map(|tool| &**tool)),
-                input: input.and_then(|input| RawValue::from_string(cut(input, INPUT)).ok()),
+                input: input.and_then(|input| RawValue::from_string(input).ok()),
                 approval: None,
                 plan: None,
                 rule: None,
@@ -187,6 +217,10 @@ impl Ending {
     pub(crate) fn of(house: &House, tool: Option<&Arc<Tool>>, outcome: &Outcome, previewed: bool) -> Self {
         let plain = |word: Word, code: Option<&str>| Self { word, rule: None, code: code.map(Arc::from), result: None };
         match outcome {
+            Outcome::Answered(result) if !previewed && is_error(result) => {
+                let code = failure_code(result).unwrap_or_else(|| TOOL_ERROR.to_owned());
+                Self { result: Some(noted(house, tool, result)), ..plain(Word::Failed, Some(&code)) }
+            }
             Outcome::Answered(result) => {
                 let word = if previewed { Word::Previewed } else { Word::Answered };
                 Self { result: Some(noted(house, tool, result)), ..plain(word, None) }
@@ -197,6 +231,8 @@ impl Ending {
             Outcome::NeedsApproval { denial, .. } => {
                 Self { rule: Some(denial.rule.as_str().into()), ..plain(Word::NeedsApproval, Some(&denial.code)) }
             }
+            Outcome::Refused { code: INTERNAL, .. } => plain(Word::Failed, Some(INTERNAL)),
+            Outcome::Refused { code: OUTCOME_UNKNOWN, .. } => plain(Word::Unknown, Some(OUTCOME_UNKNOWN)),
             Outcome::Refused { code, .. } => plain(Word::Refused, Some(code)),
             Outcome::Unknown => plain(Word::Refused, Some("unknown_tool")),
             Outcome::Unbound { .. } => plain(Word::Refused, Some("unbound_argument")),
@@ -208,12 +244,45 @@ impl Ending {
     }
 }
 
+/// The size of the input that a record keeps. An anonymous caller fills no disk with what leads to no call.
+fn input_limit(caller: &Caller, tool: Option<&Arc<Tool>>) -> usize {
+    match (caller.is_signed_in(), tool) {
+        (true, _) => INPUT,
+        (false, Some(_)) => ANONYMOUS_INPUT,
+        (false, None) => UNKNOWN_INPUT,
+    }
+}
+
+fn redactor_of<'a>(house: &'a House, tool: Option<&Arc<Tool>>) -> &'a Redactor {
+    tool.and_then(|tool| house.guard(tool)).map_or(&house.plain, |guard| &guard.redactor)
+}
+
+/// A name of the caller's own making, without secrets.
+fn shortened(house: &House, asked: &str) -> String {
+    let start = asked.get(..asked.floor_char_boundary(UNKNOWN_NAME * 8)).unwrap_or_default();
+    house.plain.text(start).chars().take(UNKNOWN_NAME).collect()
+}
+
+/// The code in a failed result, if it is a plain word.
+fn failure_code(result: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Failed {
+        #[serde(rename = "structuredContent")]
+        structured: Content,
+    }
+    #[derive(serde::Deserialize)]
+    struct Content {
+        code: String,
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let Failed { structured: Content { code } } = serde_json::from_slice(result).ok()?;
+    (!code.is_empty() && code.len() <= LONGEST_CODE && code.bytes().all(is_plain)).then_some(code)
+}
+
 pub(crate) fn noted(house: &House, tool: Option<&Arc<Tool>>, result: &[u8]) -> ResultNote {
     let text = std::str::from_utf8(result).map_or_else(|_| String::from_utf8_lossy(result), Cow::Borrowed);
-    let redacted = match tool.and_then(|tool| house.guard(tool)) {
-        Some(guard) => guard.redactor.json(&text),
-        None => house.plain.json(&text),
-    };
+    let redactor = redactor_of(house, tool);
+    let redacted = sized_work(text.len(), || redactor.json(&text));
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest::digest(&digest::SHA256, redacted.as_bytes()).as_ref());
     let mut summary = redacted;

@@ -10,7 +10,9 @@ use toolgate_store::{Approval, NewReceipt, Receipt, StoreError, UndoKind, UndoRe
 
 use crate::{
     Books, House, Outcome, Spine, Undo,
+    answer::OUTCOME_UNKNOWN,
     books::{actor, now},
+    conclude::INTERNAL,
     noting::noted,
     planning::PlanLink,
     spine::unrecorded,
@@ -63,8 +65,21 @@ impl Spine {
                 }
                 Err(fault) => unrecorded(true, &fault),
             },
+            Outcome::Refused { tool, code: OUTCOME_UNKNOWN, message, answer } => {
+                let left = leave(books, &done, None).await;
+                left.iter().for_each(linked);
+                let answer = match left {
+                    Ok(receipt) => {
+                        let named = receipted(answer.bytes(), &receipt);
+                        answer.with_bytes(named)
+                    }
+                    Err(_) => answer,
+                };
+                Outcome::Refused { tool, code: OUTCOME_UNKNOWN, message, answer }
+            }
             // nobody knows whether it took effect, or what it said
-            Outcome::Refused { code: "timed_out" | "result_too_large", .. } | Outcome::Unavailable { .. } => {
+            Outcome::Refused { code: "timed_out" | "result_too_large" | INTERNAL, .. }
+            | Outcome::Unavailable { .. } => {
                 leave(books, &done, None).await.iter().for_each(linked);
                 outcome
             }
@@ -118,7 +133,21 @@ pub(crate) fn is_error(result: &Bytes) -> bool {
         #[serde(default)]
         is_error: bool,
     }
+    // most results do not fail, and need not be read to know it
+    if !says_error(result) {
+        return false;
+    }
     serde_json::from_slice::<Result>(result).is_ok_and(|result| result.is_error)
+}
+
+/// Whether `"isError": true` stands anywhere, in any member.
+fn says_error(result: &[u8]) -> bool {
+    const NAME: &str = "\"isError\"";
+    let Ok(text) = std::str::from_utf8(result) else { return true };
+    text.match_indices(NAME).any(|(at, _)| {
+        let value = text.get(at + NAME.len()..).unwrap_or_default().trim_start();
+        value.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with('t'))
+    })
 }
 
 pub(crate) fn receipted(result: &Bytes, receipt: &Receipt) -> Bytes {

@@ -17,7 +17,7 @@ use crate::{
     Books, Client, Guarded, House, Outcome, Resumed,
     approving::Yes,
     noting::{Noted, Ran},
-    spine::{ran_as, unrecorded},
+    spine::{not_recorded, ran_as},
 };
 
 /// A call that may run, once.
@@ -84,6 +84,11 @@ impl Recorded {
         self.house.gate()
     }
 
+    /// The largest result that is let through.
+    pub fn result_bytes(&self) -> u64 {
+        self.house.result_bytes(&self.tool)
+    }
+
     pub(crate) fn house(&self) -> &Arc<House> {
         &self.house
     }
@@ -111,6 +116,8 @@ pub struct Recorder {
     tools: Mutex<BTreeMap<String, Arc<Counters>>>,
     /// Calls of names that lead to no tool for the caller; their names are not kept, since callers choose them.
     unknown: AtomicU64,
+    /// Calls of anonymous callers that came too often, and are in no ledger.
+    throttled: AtomicU64,
 }
 
 impl Recorder {
@@ -132,7 +139,7 @@ impl Recorder {
                 // nothing ran, so that nothing is used up
                 let _ = Box::pin(books.store.approvals().give_back(*taken)).await;
             }
-            return Err(Box::new(unrecorded(false, &fault)));
+            return Err(Box::new(not_recorded(false, &fault)));
         }
         let Guarded { decided, arguments, .. } = *guarded;
         Ok(Recorded {
@@ -172,6 +179,11 @@ impl Recorder {
         }
     }
 
+    /// Counts a call that was refused before it was read, and not recorded.
+    pub fn throttled(&self) {
+        self.throttled.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn counters(&self, tool: &Tool) -> Arc<Counters> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(counters) = tools.get(tool.name.as_str()) {
@@ -202,6 +214,9 @@ impl Recorder {
         text.push_str(&busy);
         text.push_str("# TYPE toolgate_unknown_tool_calls_total counter\n");
         text.push_str(&format!("toolgate_unknown_tool_calls_total {}\n", self.unknown.load(Ordering::Relaxed)));
+        text.push_str("# TYPE toolgate_anonymous_calls_throttled_total counter\n");
+        let throttled = self.throttled.load(Ordering::Relaxed);
+        text.push_str(&format!("toolgate_anonymous_calls_throttled_total {throttled}\n"));
         text
     }
 }

@@ -51,11 +51,6 @@ pub trait ToolSource: Send + Sync {
         true
     }
 
-    /// Whether the credentials that its tools declare as arguments are the gate's to read, and nobody's after it.
-    fn declares_for_the_gate(&self) -> bool {
-        false
-    }
-
     /// A source's own words for arguments that do not fit the schema; `None` for the gate's.
     fn word(&self, _tool: &Tool, _fault: &ArgumentFault) -> Option<ToolAnswer> {
         None
@@ -99,6 +94,9 @@ pub enum SourceFault {
     /// It wants the client to answer something first, and then the same call again.
     #[error("more input is needed")]
     InputRequired(InputRequired),
+    /// It panicked: nobody knows how far it got.
+    #[error("the tool failed unexpectedly")]
+    Failed,
     /// A person must say yes first, and then the same call again.
     #[error("{}", denial.message)]
     NeedsApproval { denial: Denial, approval: Option<Box<Approval>> },

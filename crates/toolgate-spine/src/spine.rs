@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use toolgate_core::{Caller, Denial, Gate, Kind, Tool, tool::Effect};
+use toolgate_store::ledger::LedgerUnavailable;
 
 use crate::{
     Books, Call, Decided, Guarded, House, Outcome, Previewed, Recorder, ToolSource,
@@ -17,7 +18,9 @@ use crate::{
     books::{call_id, now},
     carried::Carried,
     conclude::Slot,
+    dry_check::dry_check,
     noting::{Ending, Named, Noted, Ran},
+    offload::contained,
     planning::{Planning, StepOf},
     receipts::with_meta,
 };
@@ -77,6 +80,17 @@ impl Spine {
     /// The revision in force; changes when the house is replaced.
     pub fn revisions(&self) -> watch::Receiver<u64> {
         self.revisions.subscribe()
+    }
+
+    /// Waits until every acknowledged change of the catalogue is in the house that the next decision is made in, whoever
+    /// asks. Fails where that can't be known.
+    pub(crate) async fn caught_up(&self) -> Result<(), Box<Outcome>> {
+        let Some(books) = self.books.as_ref().filter(|books| !books.rights.is_current()) else { return Ok(()) };
+        Box::pin(books.rights.catch_up()).await.map_err(|fault| {
+            tracing::error!(%fault, "what may be called is not known");
+            let message = "it can't be known now what may be called, so that nothing runs; try again";
+            Box::new(Outcome::Unrecorded { message: message.to_owned() })
+        })
     }
 
     /// From here on every request is decided by the new house; calls under way finish in the old one.
@@ -155,6 +169,9 @@ impl Spine {
 
     async fn walk(&self, caller: &Arc<Caller>, call: Call<'_>, step: Option<&StepOf<'_>>) -> Outcome {
         let started = Instant::now();
+        if let Err(outcome) = self.caught_up().await {
+            return *outcome;
+        }
         let house = self.house.load_full();
         let id = call_id(now());
         let mut about = About { call: Arc::clone(&id), tool: None };
@@ -162,7 +179,8 @@ impl Spine {
             Ok(admitted) => admitted,
             Err(outcome) => {
                 let named = Named { tool: about.tool.as_ref(), kind: call.kind, asked: call.name };
-                let noted = Noted::of(&house, caller, &id, named, call.arguments).part_of(step.map(StepOf::plan));
+                let noted =
+                    Noted::turned_away(&house, caller, &id, named, call.arguments).part_of(step.map(StepOf::plan));
                 return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
             }
         };
@@ -206,7 +224,7 @@ impl Spine {
                 None => outcome,
                 Some(pending) => match pending.await {
                     Ok(_) => outcome,
-                    Err(fault) => unrecorded(ran == Ran::Write, &fault),
+                    Err(fault) => not_recorded(ran == Ran::Write, &fault),
                 },
             }
         }
@@ -237,9 +255,33 @@ impl Spine {
         if guarded.decided.dry_run {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Box::new(Previewed { guarded })) });
         }
-        let slot = house.slot(&tool, caller)?;
+        if step.is_none() && guarded.decided.needs.is_some() {
+            Box::pin(dry_check(&guarded, &*source)).await?;
+        }
         let yes = self.approved(&guarded, call, step).await?;
-        Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), yes) })
+        // boxed: rare, and every call would carry room for it
+        let allowed = match &yes {
+            Some(_) => Box::pin(self.still_allowed(house, caller, call)).await,
+            None => Ok(()),
+        };
+        // the slot is taken after approval: a call that waits for a person runs nothing yet
+        match allowed.and_then(|()| house.slot(&tool, caller)) {
+            Ok(slot) => Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), yes) }),
+            Err(outcome) => {
+                Box::pin(self.give_back(yes)).await;
+                Err(outcome)
+            }
+        }
+    }
+
+    /// Decides again after an approval: time has passed, and what was forbidden meanwhile does not run.
+    async fn still_allowed(&self, house: &House, caller: &Arc<Caller>, call: &Call<'_>) -> Result<(), Box<Outcome>> {
+        self.caught_up().await?;
+        let current = self.house();
+        if current.gate.revision() != house.gate.revision() {
+            Decided::decide(&current, caller, call)?;
+        }
+        Ok(())
     }
 
     /// Whether there is more behind the gate than tools.
@@ -249,7 +291,7 @@ impl Spine {
 
     /// What a call would change: in the words of the tool that a fact names, else of its source, or the call itself where
     /// neither has any.
-    async fn preview(
+    pub(crate) async fn preview(
         &self,
         house: &House,
         caller: &Arc<Caller>,
@@ -266,7 +308,7 @@ impl Spine {
             return Outcome::Answered(previewed.guarded.preview().into_bytes());
         }
         let timeout = house.timeout(tool);
-        match tokio::time::timeout(timeout, source.preview(previewed)).await {
+        match tokio::time::timeout(timeout, contained(source.preview(previewed))).await {
             Ok(Ok(None)) => Outcome::Answered(previewed.guarded.preview().into_bytes()),
             Ok(Ok(Some(answer))) => house.conclude(tool, Some(Ok(answer)), timeout),
             Ok(Err(fault)) => house.conclude(tool, Some(Err(fault)), timeout),
@@ -284,6 +326,18 @@ pub(crate) fn unrecorded(ran: bool, fault: &dyn std::fmt::Display) -> Outcome {
         "calls can't be recorded now, so that none runs; try again, and tell the operator if it stays"
     };
     Outcome::Unrecorded { message: message.to_owned() }
+}
+
+/// The same for the ledger, whose callers hear what kind of failure it is.
+pub(crate) fn not_recorded(ran: bool, fault: &LedgerUnavailable) -> Outcome {
+    if ran {
+        return unrecorded(ran, fault);
+    }
+    tracing::error!(%fault, ran, "a call is not on record");
+    let why = fault.cause.as_str();
+    let message =
+        format!("calls can't be recorded now, so that none runs: {why}; try again, and tell the operator if it stays");
+    Outcome::Unrecorded { message }
 }
 
 /// A call that may run.

@@ -1,28 +1,28 @@
-//! Taking back: an undo is a call like any other, decided, recorded and receipted; its yes is the one its call had.
+//! Taking back: which receipts can be undone, by whom, and what state an undo leaves them in. The undo itself is a call like
+//! any other (`undo_execution.rs`).
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use serde_json::value::RawValue;
-use toolgate_core::{Caller, Denial, Kind, Lang, Tool};
-use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, Scope, UndoFault, UndoKind, UndoRecord, Undoing};
+use toolgate_core::{Caller, Denial, Lang};
+use toolgate_store::{Paging, ReceiptFilter, ReceiptState, Scope, UndoFault, UndoKind, UndoRecord, Undoing};
 
 use crate::{
-    Books, Call, Client, Decided, Guarded, House, Outcome, SourceFault, Spine, ToolAnswer, Undo,
-    answer::said,
-    books::{call_id, now, scope_of},
-    counterpart::CounterCall,
-    noting::{Named, Noted, Ran},
-    receipts::{self, Done, leave},
+    Books, Spine, ToolAnswer,
+    books::{now, scope_of},
+    undo_execution::BegunUndo,
 };
 
 /// How much longer than its tool's time an undo may take, with everything around it.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// How much of a tool's words is repeated.
-const SAID: usize = 300;
+/// An undo that took effect.
+#[derive(Debug)]
+pub struct UndoAnswer {
+    /// The answer of the tool that took it back.
+    pub answer: ToolAnswer,
+    /// The receipt that the undo itself left: undone in turn, it does the call again.
+    pub receipt: String,
+}
 
 /// Why nothing was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,7 @@ pub enum UndoProblem {
 
 impl Spine {
     /// Takes back what a receipt stands for, and leaves a receipt of its own.
-    pub async fn undo(&self, caller: &Arc<Caller>, receipt: &str, lang: Lang) -> Result<ToolAnswer, UndoProblem> {
+    pub async fn undo(&self, caller: &Arc<Caller>, receipt: &str, lang: Lang) -> Result<UndoAnswer, UndoProblem> {
         self.undo_within(&scope_of(caller), caller, receipt, lang).await
     }
 
@@ -49,7 +49,7 @@ impl Spine {
         operator: &Arc<Caller>,
         receipt: &str,
         lang: Lang,
-    ) -> Result<ToolAnswer, UndoProblem> {
+    ) -> Result<UndoAnswer, UndoProblem> {
         self.undo_within(&Scope::Everything, operator, receipt, lang).await
     }
 
@@ -59,7 +59,7 @@ impl Spine {
         caller: &Arc<Caller>,
         receipt: &str,
         lang: Lang,
-    ) -> Result<ToolAnswer, UndoProblem> {
+    ) -> Result<UndoAnswer, UndoProblem> {
         let Some(books) = &self.books else { return Err(UndoProblem::Refused("nothing keeps receipts here".into())) };
         let mut undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
         if matches!(undoing, Err(UndoFault::Undoing { .. })) {
@@ -67,23 +67,34 @@ impl Spine {
             undoing = books.store.receipts().begin_undo(scope, receipt, now()).await;
         }
         let Undoing { receipt, record } = undoing.map_err(refused)?;
-        let started = Instant::now();
-        let house = self.house();
-        let record = record.as_ref().map_or("null", UndoRecord::as_str);
-        match self.take_back(books, &house, caller, &receipt, record, lang, started).await {
-            Ok(answer) => Ok(answer),
-            Err(problem) => {
-                let receipts = books.store.receipts();
-                let kept = match &problem {
-                    UndoProblem::Unknown(_) => receipts.undo_unknown(&receipt.id).await,
-                    _ => receipts.undo_failed(&receipt.id).await,
-                };
-                if let Err(fault) = kept {
-                    tracing::error!(receipt = receipt.id, %fault, "what became of an undo could not be kept");
-                }
-                Err(problem)
+        let record = record.as_ref().map_or("null", UndoRecord::as_str).to_owned();
+        let begun = BegunUndo { receipt, record, caller: Arc::clone(caller), lang };
+        // an undo goes on by itself, as any call with an effect: its caller may go meanwhile
+        let Some(spine) = self.this.upgrade() else { return self.end_undo(books, begun).await };
+        let ended = self.running.spawn(async move {
+            match spine.books() {
+                Some(books) => spine.end_undo(books, begun).await,
+                None => Err(UndoProblem::Unknown("nothing keeps receipts here".into())),
+            }
+        });
+        ended.await.unwrap_or_else(|fault| Err(UndoProblem::Unknown(fault.to_string())))
+    }
+
+    /// From undoing to where the undo leads.
+    async fn end_undo(&self, books: &Books, begun: BegunUndo) -> Result<UndoAnswer, UndoProblem> {
+        let id = begun.receipt.id.clone();
+        let ended = Box::pin(self.run_undo(books, begun)).await;
+        if let Err(problem) = &ended {
+            let receipts = books.store.receipts();
+            let kept = match problem {
+                UndoProblem::Unknown(_) => receipts.undo_unknown(&id).await,
+                _ => receipts.undo_failed(&id).await,
+            };
+            if let Err(fault) = kept {
+                tracing::error!(receipt = id, %fault, "what became of an undo could not be kept");
             }
         }
+        ended
     }
 
     /// An undo that has taken longer than it may was begun by a process that has ended: it may have taken effect or not, and
@@ -133,164 +144,8 @@ impl Spine {
             }
         }
     }
-
-    #[allow(clippy::too_many_arguments, reason = "one step of a path, and nothing else calls it")]
-    async fn take_back(
-        &self,
-        books: &Books,
-        house: &Arc<House>,
-        caller: &Arc<Caller>,
-        receipt: &Receipt,
-        record: &str,
-        lang: Lang,
-        started: Instant,
-    ) -> Result<ToolAnswer, UndoProblem> {
-        let way = Way::of(receipt, record)?;
-        let gone = || UndoProblem::Refused(format!("tool '{}' is not here any more", way.tool()));
-        let call = Call::of(Kind::Tool, way.tool(), way.arguments(), lang);
-        let decided = match Decided::decide(house, caller, &call) {
-            Ok(decided) => decided,
-            Err(outcome) => return Err(turned_away(*outcome).unwrap_or_else(gone)),
-        };
-        let tool = Arc::clone(&decided.tool);
-        let source = house.sources.get(&tool.source).cloned().ok_or_else(gone)?;
-        let id = call_id(now());
-        let guarded = match &way {
-            Way::Native { record, .. } => Guarded::undoing(decided, record.clone()),
-            Way::Counterpart(call) => {
-                let guarded = decided.guard(Some(&call.arguments));
-                guarded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
-            }
-        };
-        let mut noted = Noted::of(house, caller, &id, Named::known(&tool, way.tool()), way.arguments())
-            .undoing(&receipt.id)
-            .part_of(receipt.plan.as_deref());
-        // the yes its call had covers this; a call that needed none covers nothing
-        let taken = match receipt.approval {
-            Some(_) => None,
-            None => {
-                let sought = self.approved(&guarded, &call, None).await;
-                sought.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?
-            }
-        };
-        let recorded = self.recorder().record(Some(books), Box::new(guarded), taken, &mut noted).await;
-        let recorded = recorded.map_err(|outcome| turned_away(*outcome).unwrap_or_else(gone))?;
-        let timeout = house.timeout(&tool);
-        let run = async {
-            match &way {
-                Way::Native { record, .. } => source.undo(recorded, record).await,
-                Way::Counterpart(_) => source.run(recorded).await,
-            }
-        };
-        let result = Client::default().within(timeout, run).await;
-        let (answer, problem) = match result {
-            Some(Ok(answer)) if way.failed(&answer) => {
-                let why = said(&answer.into_bytes()).unwrap_or_else(|| "it failed".to_owned());
-                let why = why.chars().take(SAID).collect::<String>();
-                (None, Some(UndoProblem::Conflict(format!("tool '{}' said: {why}", tool.wire_name))))
-            }
-            Some(Ok(answer)) => (Some(answer), None),
-            Some(Err(SourceFault::InputRequired(_))) => {
-                let why = format!("tool '{}' wants an answer first, and nobody can be asked", tool.wire_name);
-                (None, Some(UndoProblem::Refused(why)))
-            }
-            Some(Err(SourceFault::Conflict(why))) => (None, Some(UndoProblem::Conflict(why))),
-            Some(Err(SourceFault::Rejected { message, .. })) => (None, Some(UndoProblem::Refused(message))),
-            Some(Err(fault)) => (None, Some(UndoProblem::Unknown(fault.to_string()))),
-            None => (None, Some(UndoProblem::Unknown(format!("no answer within {} ms", timeout.as_millis())))),
-        };
-        let outcome = match &answer {
-            Some(answer) => Outcome::Answered(answer.clone().into_bytes()),
-            None => Outcome::Unavailable { tool: Arc::clone(&tool), message: String::new() },
-        };
-        let outcome = self.on_record(house, noted, outcome, (Ran::Write, false), started).await;
-        if let Outcome::Unrecorded { message } = outcome {
-            return Err(UndoProblem::Unknown(message));
-        }
-        let Some(answer) = answer else { return Err(problem.unwrap_or_else(gone)) };
-        let undo = match (answer.undo().clone(), way.arguments()) {
-            // so that taking this back does it again
-            (Undo::Unsaid, Some(input)) => house.undo_of(&tool, input, &answer.clone().into_bytes()),
-            (undo, _) => undo,
-        };
-        self.receipted(books, house, caller, &tool, (&id, receipt), (answer, undo)).await
-    }
-
-    async fn receipted(
-        &self,
-        books: &Books,
-        house: &House,
-        caller: &Caller,
-        tool: &Arc<Tool>,
-        (call, undone): (&str, &Receipt),
-        (answer, undo): (ToolAnswer, Undo),
-    ) -> Result<ToolAnswer, UndoProblem> {
-        let unknown = |fault: String| UndoProblem::Unknown(fault);
-        let bytes = answer.into_bytes();
-        let input = serde_json::json!({ "undo": undone.id }).to_string();
-        let (undoes, plan) = (Some(undone.id.as_str()), undone.plan.as_deref());
-        let done = Done { house, caller, tool, call, input: &input, undo: &undo, approval: None, undoes, plan };
-        let own = leave(books, &done, Some(&bytes)).await.map_err(|fault| unknown(fault.to_string()))?;
-        let finished = books.store.receipts().finish_undo(&undone.id, &own.id).await;
-        finished.map_err(|fault| unknown(fault.to_string()))?;
-        Ok(ToolAnswer::raw(receipts::receipted(&bytes, &own)))
-    }
-}
-
-/// How a receipt's call is taken back.
-enum Way {
-    /// By its own tool's source, given this.
-    Native {
-        tool: String,
-        record: Box<RawValue>,
-    },
-    Counterpart(CounterCall),
-}
-
-impl Way {
-    fn of(receipt: &Receipt, record: &str) -> Result<Self, UndoProblem> {
-        let unreadable = |_| UndoProblem::Refused("what its receipt keeps can't be read".to_owned());
-        if receipt.undo.kind == UndoKind::Compensation {
-            return serde_json::from_str(record).map(Self::Counterpart).map_err(unreadable);
-        }
-        let record = RawValue::from_string(record.to_owned()).map_err(unreadable)?;
-        Ok(Self::Native { tool: receipt.tool.clone(), record })
-    }
-
-    fn tool(&self) -> &str {
-        match self {
-            Self::Native { tool, .. } => tool,
-            Self::Counterpart(call) => &call.tool,
-        }
-    }
-
-    fn arguments(&self) -> Option<&RawValue> {
-        match self {
-            Self::Native { .. } => None,
-            Self::Counterpart(call) => Some(&call.arguments),
-        }
-    }
-
-    /// Another tool knows no conflicts: it fails.
-    fn failed(&self, answer: &ToolAnswer) -> bool {
-        matches!(self, Self::Counterpart(_)) && receipts::is_error(&answer.clone().into_bytes())
-    }
 }
 
 fn refused(fault: UndoFault) -> UndoProblem {
     UndoProblem::Refused(fault.to_string())
-}
-
-fn turned_away(outcome: Outcome) -> Option<UndoProblem> {
-    match outcome {
-        Outcome::Denied { denial, .. } => Some(UndoProblem::Denied(denial)),
-        Outcome::NeedsApproval { denial, approval, .. } => Some(UndoProblem::Refused(match approval {
-            Some(asked) => {
-                format!("{} Approval {} is asked for; take it back once it is granted.", denial.message, asked.id)
-            }
-            None => denial.message,
-        })),
-        Outcome::Unrecorded { message } | Outcome::Refused { message, .. } => Some(UndoProblem::Refused(message)),
-        _ => None,
-    }
 }

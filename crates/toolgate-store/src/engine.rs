@@ -5,6 +5,7 @@ use tokio::sync::broadcast;
 use crate::{
     Change, Location, StoreError,
     error::Fault,
+    migration::SchemaPolicy,
     postgres::Postgres,
     sqlite::Sqlite,
     statement::{FromRow, Row, Statement},
@@ -44,13 +45,16 @@ impl Write {
 }
 
 impl Engine {
-    pub(crate) async fn open(location: &Location) -> Result<(Self, broadcast::WeakSender<Change>), StoreError> {
+    pub(crate) async fn open(
+        location: &Location,
+        policy: SchemaPolicy,
+    ) -> Result<(Self, broadcast::WeakSender<Change>), StoreError> {
         // The engine keeps the sender, so that subscriptions end with it.
         let (announcer, _) = broadcast::channel(1024);
         let subscriptions = announcer.downgrade();
         let engine = match location {
-            Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path.clone(), announcer).await?),
-            Location::Postgres(url) => Engine::Postgres(Postgres::open(url, announcer).await?),
+            Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path.clone(), announcer, policy).await?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::open(url, announcer, policy).await?),
         };
         Ok((engine, subscriptions))
     }

@@ -8,11 +8,14 @@ pub enum StoreError {
     #[error("the database address is not usable: {reason}")]
     Address { reason: String },
 
-    /// The database is gone, locked or too slow. Later calls find it again by themselves. Whether a
-    /// write took effect is not known to the caller when the connection broke while it was being
-    /// answered.
+    /// The database is gone, locked or too slow, and nothing was done. Later calls find it again by
+    /// themselves.
     #[error("could not {operation}: the database is not available ({reason}); try again when it is back")]
     Unavailable { operation: &'static str, reason: String },
+
+    /// The database was told to commit and gave no answer: the write may have taken effect.
+    #[error("could not find out whether this was done: {operation} ({reason}); look before trying again")]
+    OutcomeUnknown { operation: &'static str, reason: String },
 
     #[error("could not {operation}: too many calls are waiting for the database; try again later")]
     Overloaded { operation: &'static str },
@@ -42,10 +45,20 @@ pub enum StoreError {
     Failed { operation: &'static str, reason: String },
 }
 
+impl StoreError {
+    /// Returns true where a write may have taken effect although it failed.
+    pub fn is_outcome_unknown(&self) -> bool {
+        matches!(self, Self::OutcomeUnknown { .. })
+    }
+}
+
 /// What an engine reports; the operation it belongs to is added on the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
+    /// Nothing was done.
     Unavailable(String),
+    /// The write may have taken effect.
+    OutcomeUnknown(String),
     Overloaded,
     Closed,
     Duplicate,
@@ -57,6 +70,7 @@ impl Fault {
     pub(crate) fn during(self, operation: &'static str) -> StoreError {
         match self {
             Fault::Unavailable(reason) => StoreError::Unavailable { operation, reason },
+            Fault::OutcomeUnknown(reason) => StoreError::OutcomeUnknown { operation, reason },
             Fault::Overloaded => StoreError::Overloaded { operation },
             Fault::Closed => StoreError::Closed { operation },
             Fault::Duplicate => StoreError::Duplicate { operation },

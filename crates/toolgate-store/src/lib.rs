@@ -15,6 +15,7 @@ mod words;
 mod scope;
 
 mod approvals;
+mod backoff;
 mod change;
 mod cut_results;
 mod engine;
@@ -35,6 +36,8 @@ mod postgres;
 mod processes;
 mod query;
 mod receipts;
+mod retention;
+mod revoked_tokens;
 mod rights;
 mod secrets;
 mod sessions;
@@ -45,6 +48,7 @@ mod tasks;
 pub mod team;
 pub mod tenants;
 mod todo;
+mod usage;
 mod vault;
 mod workspace;
 
@@ -67,10 +71,12 @@ pub use processes::{
     NewProcess, NewRun, Next, OrchestratorDefinition, Process, ProcessDefinition, ProcessFault, ProcessState,
     ProcessStep, Processes, Progress, RunEnd, RunTask, Standing, StepDefinition, TaskDefinition,
 };
-pub use query::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase};
+pub use query::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase, RowCut};
 pub use receipts::{
     NewReceipt, Receipt, ReceiptFilter, ReceiptState, Receipts, Undo, UndoFault, UndoKind, UndoRecord, Undoing,
 };
+pub use retention::Retention;
+pub use revoked_tokens::{EVERYONE, RevocationKind, RevokedTokens, TokenRevocations};
 pub use rights::{Follow, Rights};
 pub use scope::Scope;
 pub use secrets::Secrets;
@@ -78,7 +84,8 @@ pub use sessions::{Session, Sessions};
 pub use store::Store;
 pub use tasks::{NewTask, Phase, Task, TaskEnd, TaskRecord, TaskSetting, Tasks};
 pub use todo::{TodoRepository, TodoTask};
-pub use vault::{Hit, Passage, VaultItem, VaultRepository, VaultUpdate};
+pub use usage::{Usage, UsageOf};
+pub use vault::{Hit, Passage, ReadDocument, VaultItem, VaultRepository, VaultUpdate};
 pub use workspace::{
     Artifact, ArtifactFormat, ArtifactRepository, Found, FoundPage, Knowledge, KnowledgeRepository, KnowledgeVersion,
     NewArtifact, NewResult, ResultRepository, Source, TaskResult, Which,

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use crate::StoreError;
 
@@ -51,6 +51,22 @@ impl FromStr for Location {
             return Ok(Location::Postgres(url.to_owned()));
         }
         Err(address("write sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
+    }
+}
+
+impl Location {
+    /// Returns the host of a PostgreSQL server on another machine whose certificate is not verified: whoever is between
+    /// the gateway and that server may read and change what goes over.
+    pub fn unverified_host(&self) -> Option<String> {
+        let Self::Postgres(url) = self else { return None };
+        let options = postgres_options(url).ok()?;
+        let is_verified = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
+        let host = options.get_host();
+        let is_local = options.get_socket().is_some()
+            || host.starts_with('/')
+            || host == "localhost"
+            || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        (!is_verified && !is_local).then(|| host.to_owned())
     }
 }
 
@@ -122,6 +138,23 @@ mod tests {
         for (url, path) in [("sqlite:a/b.db", "a/b.db"), ("sqlite:/a/b.db", "/a/b.db"), ("sqlite:///a/b.db", "/a/b.db")]
         {
             assert_eq!(url.parse(), Ok(Location::Sqlite(PathBuf::from(path))), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_to_be_verified() {
+        let host = |url: &str| url.parse::<Location>().unwrap().unverified_host();
+        for url in [
+            "sqlite:a.db",
+            "postgres://u@127.0.0.1/d",
+            "postgres://u@[::1]/d?sslmode=disable",
+            "postgres://u@localhost/d",
+            "postgres://u@db.example/d?sslmode=verify-full",
+        ] {
+            assert_eq!(host(url), None, "{url}");
+        }
+        for mode in ["", "?sslmode=disable", "?sslmode=prefer", "?sslmode=require"] {
+            assert_eq!(host(&format!("postgres://u@db.example/d{mode}")), Some("db.example".to_owned()), "{mode}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Forward-only migrations: which there are, and which a database still needs.
+//! Forward-only migrations: which there are, which a database still needs, and who may use a newer one.
 
 use aws_lc_rs::digest;
 
@@ -19,32 +19,70 @@ pub(crate) struct Applied {
 /// Migrations that belong together, and where a database keeps which of them it had.
 pub(crate) struct Line {
     pub(crate) migrations: &'static [Migration],
+    /// Every migration after this one only adds: a program that knows this one can use what later ones made. A migration
+    /// that takes something away, or gives it another meaning, raises this to its own version.
+    pub(crate) compatible_from: i64,
+    /// The table's name.
+    pub(crate) table: &'static str,
     pub(crate) create: &'static str,
     pub(crate) read: &'static str,
     pub(crate) add: &'static str,
+    pub(crate) read_compatible: &'static str,
+    pub(crate) set_compatible: &'static str,
+}
+
+/// Whether opening a database may change its schema. A new database is made in either case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SchemaPolicy {
+    Migrate,
+    Keep,
+}
+
+impl SchemaPolicy {
+    /// Refuses to go on with a database that needs a migration where none may run.
+    pub(crate) fn check(self, applied: &[Applied], pending: &[Migration]) -> Result<(), StoreError> {
+        if self == Self::Migrate || applied.is_empty() || pending.is_empty() {
+            return Ok(());
+        }
+        let reason = "it was made by an older version of toolgate; run `toolgate migrate` or start `toolgate serve`, \
+                      once no older version needs it as it is";
+        Err(StoreError::Migration { reason: reason.to_owned() })
+    }
 }
 
 macro_rules! line {
-    ($table:literal, $migrations:expr) => {
+    ($table:literal, $migrations:expr, compatible from $compatible:literal) => {
         Line {
             migrations: $migrations,
+            compatible_from: $compatible,
+            table: $table,
             create: concat!(
                 "CREATE TABLE IF NOT EXISTS ",
                 $table,
-                " (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL)"
+                " (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL);
+                CREATE TABLE IF NOT EXISTS ",
+                $table,
+                "_compatible (one BIGINT NOT NULL PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)"
             ),
             read: concat!("SELECT version, digest FROM ", $table, " ORDER BY version"),
             add: concat!("INSERT INTO ", $table, " (version, name, digest) VALUES ($1, $2, $3)"),
+            read_compatible: concat!("SELECT version FROM ", $table, "_compatible WHERE one = 1"),
+            set_compatible: concat!(
+                "INSERT INTO ",
+                $table,
+                "_compatible (one, version) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET version = excluded.version"
+            ),
         }
     };
 }
 
-pub(crate) const SQLITE: Line = line!("toolgate_migrations", SQLITE_STORE);
-pub(crate) const POSTGRES: Line = line!("toolgate_migrations", POSTGRES_STORE);
+pub(crate) const SQLITE: Line = line!("toolgate_migrations", SQLITE_STORE, compatible from 13);
+pub(crate) const POSTGRES: Line = line!("toolgate_migrations", POSTGRES_STORE, compatible from 13);
 /// The ledger's own: the embedded store has it in files of another kind.
 pub(crate) const POSTGRES_LEDGER: Line = line!(
     "toolgate_ledger_migrations",
-    &[Migration { version: 1, name: "ledger", sql: include_str!("../migrations/postgres-ledger/0001_ledger.sql") }]
+    &[Migration { version: 1, name: "ledger", sql: include_str!("../migrations/postgres-ledger/0001_ledger.sql") }],
+    compatible from 1
 );
 
 const SQLITE_STORE: &[Migration] = &[
@@ -67,6 +105,17 @@ const SQLITE_STORE: &[Migration] = &[
         sql: include_str!("../migrations/sqlite/0010_messages_on_desks.sql"),
     },
     Migration { version: 11, name: "cut results", sql: include_str!("../migrations/sqlite/0011_cut_results.sql") },
+    Migration {
+        version: 12,
+        name: "revoked tokens",
+        sql: include_str!("../migrations/sqlite/0012_revoked_tokens.sql"),
+    },
+    Migration {
+        version: 13,
+        name: "removed tenants",
+        sql: include_str!("../migrations/sqlite/0013_removed_tenants.sql"),
+    },
+    Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/sqlite/0014_ledger_heads.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -89,6 +138,17 @@ const POSTGRES_STORE: &[Migration] = &[
         sql: include_str!("../migrations/postgres/0010_messages_on_desks.sql"),
     },
     Migration { version: 11, name: "cut results", sql: include_str!("../migrations/postgres/0011_cut_results.sql") },
+    Migration {
+        version: 12,
+        name: "revoked tokens",
+        sql: include_str!("../migrations/postgres/0012_revoked_tokens.sql"),
+    },
+    Migration {
+        version: 13,
+        name: "removed tenants",
+        sql: include_str!("../migrations/postgres/0013_removed_tenants.sql"),
+    },
+    Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/postgres/0014_ledger_heads.sql") },
 ];
 
 impl Migration {
@@ -98,9 +158,14 @@ impl Migration {
     }
 }
 
-/// What is left to run. The database must have had the first of `known`, in order and unchanged,
-/// and nothing else.
-pub(crate) fn pending<'a>(known: &'a [Migration], applied: &[Applied]) -> Result<&'a [Migration], StoreError> {
+/// What is left to run. The database must have had the first of `known`, in order and unchanged. If it had more than is
+/// known, it says with `compatible_from` which migration a program must know to use it all the same.
+pub(crate) fn pending<'a>(
+    known: &'a [Migration],
+    applied: &[Applied],
+    compatible_from: Option<i64>,
+) -> Result<&'a [Migration], StoreError> {
+    let newest = known.last().map_or(0, |migration| migration.version);
     let refused = |reason: String| Err(StoreError::Migration { reason });
     let mut rest = known;
     for had in applied {
@@ -119,6 +184,7 @@ pub(crate) fn pending<'a>(known: &'a [Migration], applied: &[Applied]) -> Result
                     had.version, next.version
                 ));
             }
+            None if compatible_from.is_some_and(|from| from <= newest) => return Ok(rest),
             None => {
                 return refused(format!(
                     "the database has migration {}, newer than this program; use the version of \
@@ -144,7 +210,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_run_in_order() {
-        let left = |applied: &[Applied]| pending(KNOWN, applied).unwrap().iter().map(|m| m.version).collect::<Vec<_>>();
+        let left =
+            |applied: &[Applied]| pending(KNOWN, applied, None).unwrap().iter().map(|m| m.version).collect::<Vec<_>>();
         assert_eq!(left(&[]), [1, 2]);
         assert_eq!(left(&[had(1, "a")]), [2]);
         assert_eq!(left(&[had(1, "a"), had(2, "b")]), [0_i64; 0]);
@@ -152,10 +219,30 @@ mod tests {
 
     #[test]
     fn a_changed_a_missing_and_a_newer_migration_are_refused() {
-        let why = |applied: &[Applied]| pending(KNOWN, applied).err().unwrap().to_string();
+        let why = |applied: &[Applied]| pending(KNOWN, applied, None).err().unwrap().to_string();
         assert!(why(&[had(1, "edited")]).contains("was changed"));
         assert!(why(&[had(2, "b")]).contains("where 1 is expected"));
         assert!(why(&[had(1, "a"), had(2, "b"), had(3, "c")]).contains("newer than this program"));
+    }
+
+    #[test]
+    fn a_newer_database_says_who_may_still_use_it() {
+        let newer = [had(1, "a"), had(2, "b"), had(3, "c")];
+        for from in [1, 2] {
+            assert!(pending(KNOWN, &newer, Some(from)).is_ok_and(<[Migration]>::is_empty), "{from}");
+        }
+        assert!(pending(KNOWN, &newer, Some(3)).err().unwrap().to_string().contains("newer than this program"));
+    }
+
+    #[test]
+    fn only_who_may_migrate_goes_on_with_an_older_database() {
+        let check =
+            |policy: SchemaPolicy, applied: &[Applied]| policy.check(applied, pending(KNOWN, applied, None).unwrap());
+        let older = [had(1, "a")];
+        assert!(check(SchemaPolicy::Keep, &older).unwrap_err().to_string().contains("toolgate migrate"));
+        assert_eq!(check(SchemaPolicy::Migrate, &older), Ok(()));
+        assert_eq!(check(SchemaPolicy::Keep, &[]), Ok(()), "a new database is made");
+        assert_eq!(check(SchemaPolicy::Keep, &[had(1, "a"), had(2, "b")]), Ok(()));
     }
 
     #[test]

@@ -8,11 +8,12 @@ use aws_lc_rs::rand;
 
 use crate::{
     Approvals, ArtifactRepository, Change, Changes, CutResults, Events, FitnessRepository, Flows, Keys,
-    KnowledgeRepository, Location, Notices, Plans, Processes, Receipts, ResultRepository, Rights, Secrets, Sessions,
-    StoreError, Tasks, TodoRepository, VaultRepository,
+    KnowledgeRepository, Location, Notices, Plans, Processes, Receipts, ResultRepository, Retention, Rights, Secrets,
+    Sessions, StoreError, Tasks, TodoRepository, TokenRevocations, UsageOf, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
+    migration::SchemaPolicy,
     rights::Memory,
     team::Team,
     tenants::{CatalogRows, Edits, Tenants, Users},
@@ -30,7 +31,27 @@ impl Store {
     /// Opens the database, creating and migrating it where needed. Must be called within a Tokio
     /// runtime.
     pub async fn open(location: &Location) -> Result<Self, StoreError> {
-        let (engine, subscriptions) = Engine::open(location).await?;
+        Self::open_with(location, SchemaPolicy::Migrate).await
+    }
+
+    /// Opens the database without migrating it: one that needs that is refused. A new one is made.
+    pub async fn open_unmigrated(location: &Location) -> Result<Self, StoreError> {
+        Self::open_with(location, SchemaPolicy::Keep).await
+    }
+
+    /// Brings the database up to date, the tables of the ledger with it.
+    pub async fn migrate(location: &Location) -> Result<(), StoreError> {
+        let store = Self::open(location).await?;
+        let migrated = match &*store.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(engine) => engine.migrate_ledger().await,
+        };
+        store.close().await;
+        migrated
+    }
+
+    async fn open_with(location: &Location, policy: SchemaPolicy) -> Result<Self, StoreError> {
+        let (engine, subscriptions) = Engine::open(location, policy).await?;
         Ok(Self { engine: Arc::new(engine), subscriptions, rights: Arc::default() })
     }
 
@@ -48,6 +69,16 @@ impl Store {
 
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.engine.clone())
+    }
+
+    /// What one user has open.
+    pub fn usage(&self) -> UsageOf {
+        UsageOf::new(self.engine.clone())
+    }
+
+    /// What removes rows that are over.
+    pub fn retention(&self) -> Retention {
+        Retention::new(self.engine.clone())
     }
 
     pub fn flows(&self) -> Flows {
@@ -155,6 +186,11 @@ impl Store {
     /// What this process may remember of tenants, users and the catalogue.
     pub fn rights(&self) -> Rights {
         Rights::new(self.engine.clone(), self.rights.clone())
+    }
+
+    /// Own tokens that were revoked before they expired.
+    pub fn token_revocations(&self) -> TokenRevocations {
+        TokenRevocations::new(self.engine.clone(), self.rights())
     }
 
     /// What one principal noted.

@@ -37,6 +37,17 @@ const DELETE: &str = "DELETE FROM todo_tasks WHERE user_id = $1 AND id = $2
 const UPDATE: &str = "UPDATE todo_tasks SET title = COALESCE($3, title), description = COALESCE($4, description)
     WHERE user_id = $1 AND id = $2 RETURNING id, title, description, completed";
 
+/// Only while the task is as the change left it.
+const REMOVE_IF: &str = "DELETE FROM todo_tasks WHERE user_id = $1 AND id = $2
+    AND title = $3 AND description IS NOT DISTINCT FROM $4 AND completed = $5
+    RETURNING id, title, description, completed";
+const RESTORE_IF: &str =
+    "UPDATE todo_tasks SET title = $6, description = $7, completed = $8 WHERE user_id = $1 AND id = $2
+    AND title = $3 AND description IS NOT DISTINCT FROM $4 AND completed = $5
+    RETURNING id, title, description, completed";
+const PUT_BACK: &str = "INSERT INTO todo_tasks (user_id, id, title, description, completed) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (id) DO NOTHING RETURNING id, title, description, completed";
+
 impl TodoRepository {
     pub(crate) fn new(engine: Arc<Engine>, user: &str) -> Result<Self, StoreError> {
         check_id(user).map_err(|fault| fault.during("open a user's todo list"))?;
@@ -80,6 +91,26 @@ impl TodoRepository {
         self.change("update a todo task", Statement::new(UPDATE, values)).await
     }
 
+    /// Takes a task from one state to another, if it is in the first; `None` is a task that is not there. `false` says that
+    /// it was in another, and nothing was changed.
+    pub async fn replace(&self, from: Option<&TodoTask>, to: Option<&TodoTask>) -> Result<bool, StoreError> {
+        let is = |task: &TodoTask| {
+            let TodoTask { id, title, description, completed } = task;
+            let (title, description) = (Value::text(title), Value::maybe_text(description.as_deref()));
+            [self.user(), Value::int(*id), title, description, Value::Bool(*completed)]
+        };
+        let statement = match (from, to) {
+            (None, None) => return Ok(true),
+            (Some(from), None) => Statement::new(REMOVE_IF, is(from)),
+            (None, Some(to)) => Statement::new(PUT_BACK, is(to)),
+            (Some(from), Some(to)) => {
+                let [_, _, title, description, completed] = is(to);
+                Statement::new(RESTORE_IF, is(from).into_iter().chain([title, description, completed]))
+            }
+        };
+        Ok(self.change("restore a todo task", statement).await?.is_some())
+    }
+
     fn user(&self) -> Value {
         Value::id(&self.user)
     }
@@ -101,9 +132,10 @@ mod tests {
 
     #[test]
     fn every_statement_is_about_one_user() {
-        for sql in [LIST, GET, COMPLETE, DELETE, UPDATE] {
+        for sql in [LIST, GET, COMPLETE, DELETE, UPDATE, REMOVE_IF, RESTORE_IF] {
             assert!(sql.contains("WHERE user_id = $1"), "{sql}");
         }
         assert!(ADD.contains("(user_id, title, description) VALUES ($1, "));
+        assert!(PUT_BACK.contains("(user_id, id, title, description, completed) VALUES ($1, "));
     }
 }

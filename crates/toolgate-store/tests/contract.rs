@@ -45,14 +45,22 @@ mod plan_steps;
 mod plan_yes;
 #[path = "contract/plans.rs"]
 mod plans;
+#[path = "contract/process_decisions.rs"]
+mod process_decisions;
 #[path = "contract/process_model.rs"]
 mod process_model;
 #[path = "contract/processes.rs"]
 mod processes;
+#[path = "contract/proxy.rs"]
+mod proxy;
 #[path = "contract/query.rs"]
 mod query;
 #[path = "contract/receipts.rs"]
 mod receipts;
+#[path = "contract/retention.rs"]
+mod retention;
+#[path = "contract/revoked_tokens.rs"]
+mod revoked_tokens;
 #[path = "contract/rights.rs"]
 mod rights;
 #[path = "contract/secrets.rs"]
@@ -81,3 +89,5 @@ mod undo;
 mod vault;
 #[path = "contract/workspace.rs"]
 mod workspace;
+#[path = "contract/write_fate.rs"]
+mod write_fate;

@@ -1,8 +1,10 @@
 //! What the operator says about an upstream.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use toolgate_spine::Asking;
+
+use crate::child::{ChildUser, Reaper};
 
 /// One upstream: where it is, which of its tools are wanted, and how much one call may take.
 #[derive(Debug, Clone)]
@@ -53,7 +55,16 @@ impl UpstreamConfig {
 pub enum Transport {
     /// A program that speaks over its standard streams. Of the gate's environment it gets what a program needs to run,
     /// and `env`.
-    Child { command: String, args: Vec<String>, env: BTreeMap<String, SecretText>, cwd: Option<PathBuf> },
+    Child {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, SecretText>,
+        cwd: Option<PathBuf>,
+        /// The user it runs as; absent, the gateway's own.
+        user: Option<ChildUser>,
+        /// Ends the child where the gateway is killed and can't.
+        reaper: Option<Arc<Reaper>>,
+    },
     Http {
         url: String,
         headers: Vec<(String, SecretText)>,
@@ -65,8 +76,10 @@ pub enum Transport {
 /// OAuth's client credentials: how the gate itself signs in to an upstream. Nobody's own token ever goes there.
 #[derive(Debug, Clone)]
 pub struct ClientCredentials {
-    /// Absent, it is found by the upstream's own metadata; then the upstream says who gets the secret.
+    /// Absent, it is found by the metadata of the authorization server.
     pub token_url: Option<String>,
+    /// The authorization server. Absent, the upstream's own metadata names it, and it must have the upstream's origin.
+    pub issuer: Option<String>,
     pub client_id: String,
     pub client_secret: SecretText,
     pub scopes: Vec<String>,

@@ -40,7 +40,7 @@ pub enum Fault {
     )]
     MayNotAsk { what: &'static str, why: String },
     #[error(
-        "can't be signed in to: {why}; check token_url, client_id, client_secret and scopes in its entry in the configuration"
+        "can't be signed in to: {why}; check issuer or token_url, client_id, client_secret and scopes in its entry in the configuration"
     )]
     NoToken { why: String },
     #[error("no longer waits for these answers; make the call again from the start")]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolgate_core::ToolName;
+use toolgate_core::{ToolName, has_reserved_key};
 
 use crate::{
     Definition, UpstreamConfig,
@@ -89,6 +89,10 @@ fn definition(live: &Live, listed: Listed, raw: Box<RawValue>) -> Result<Definit
     let checked = if listed == Listed::Tools { ToolName::new(&name) } else { ToolName::free(&name) };
     if let Err(fault) = checked {
         return Err((shortened(&name, 60), fault.to_string()));
+    }
+    // a schema would be checked as another than the one that clients are shown
+    if has_reserved_key(raw.get()) {
+        return Err((shortened(&name, 60), "its definition has a key that is reserved".to_owned()));
     }
     let mirrors = match &live.link {
         Link::Http(_) if listed == Listed::Tools => mirror::mirrors(raw.get()).map_err(|why| (name.clone(), why))?,

@@ -36,6 +36,7 @@ impl Inner {
         if result.first() != Some(&b'{') {
             return Err(Fault::protocol("the result of a call is no object"));
         }
+        let result = without_marks(result);
         if memchr::memmem::find(&result, b"resultType").is_none() {
             return Ok(Ok(ToolAnswer::raw(result)));
         }
@@ -83,4 +84,14 @@ impl Inner {
         }
         Ok(InputRequired { requests: requests.map(str::to_owned), state })
     }
+}
+
+/// A result without the marks that only the gate sets: a client is not to take a server's word for the gate's.
+fn without_marks(result: Bytes) -> Bytes {
+    let has = |text: &[u8]| memchr::memmem::find(&result, text).is_some();
+    if !has(b"_meta") && !has(b"\\u") {
+        return result;
+    }
+    let cut = std::str::from_utf8(&result).ok().and_then(|text| scan::without_inner(text, "_meta", "toolgate/"));
+    cut.map_or(result, Bytes::from)
 }

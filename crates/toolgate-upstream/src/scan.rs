@@ -1,8 +1,8 @@
 //! The parts of a JSON text, as slices of it. For text that was parsed before: nothing is checked here.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use toolgate_core::plain_bytes;
+use toolgate_core::json_string_end;
 
 /// Members of an object in their order, duplicates included: the key with its quotes, and the value.
 pub(crate) fn members(object: &str) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
@@ -38,10 +38,44 @@ pub(crate) fn without(object: &str, name: &str) -> Option<String> {
     if more { without(&rest, name) } else { Some(rest) }
 }
 
+/// An object's text without the members of the inner objects of that name whose keys start so, every other byte as it was.
+/// `None` where there are none.
+pub(crate) fn without_inner(object: &str, name: &str, start: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for (_, value) in members(object).filter(|(key, _)| is_named(object, key, name)) {
+        let inner = object.get(value.clone())?;
+        if let Some(cut) = without_any(inner, start) {
+            out.push_str(object.get(copied..value.start)?);
+            out.push_str(&cut);
+            copied = value.end;
+        }
+    }
+    (copied > 0).then(|| out + object.get(copied..).unwrap_or_default())
+}
+
+/// An object's text without the members whose keys start so.
+fn without_any(object: &str, start: &str) -> Option<String> {
+    let wanted = |key: &Range<usize>| !key_of(object, key).is_some_and(|key| key.starts_with(start));
+    if members(object).all(|(key, _)| wanted(&key)) {
+        return None;
+    }
+    let kept = members(object).filter(|(key, _)| wanted(key));
+    let texts: Vec<&str> = kept.filter_map(|(key, value)| object.get(key.start..value.end)).collect();
+    Some(format!("{{{}}}", texts.join(",")))
+}
+
 fn is_named(text: &str, key: &Range<usize>, name: &str) -> bool {
-    let Some(key) = text.get(key.clone()) else { return false };
-    let plain = key.get(1..key.len().saturating_sub(1));
-    plain == Some(name) || key.contains('\\') && serde_json::from_str::<String>(key).is_ok_and(|key| key == name)
+    key_of(text, key).is_some_and(|key| key == name)
+}
+
+/// A key, decoded.
+fn key_of<'t>(text: &'t str, key: &Range<usize>) -> Option<Cow<'t, str>> {
+    let key = text.get(key.clone())?;
+    if key.contains('\\') {
+        return serde_json::from_str(key).ok().map(Cow::Owned);
+    }
+    key.get(1..key.len().saturating_sub(1)).map(Cow::Borrowed)
 }
 
 /// Keys and values between the brackets of an object, in turns.
@@ -82,7 +116,7 @@ fn value_end(bytes: &[u8], start: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at = string_end(bytes, at);
+                at = json_string_end(bytes, at);
                 if depth == 0 {
                     return at;
                 }
@@ -104,20 +138,6 @@ fn value_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Behind the quote that ends the string which starts here.
-fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    loop {
-        at += bytes.get(at..).map_or(0, plain_bytes);
-        match bytes.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') => return at + 1,
-            Some(_) => at += 1,
-            None => return bytes.len(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +150,21 @@ mod tests {
         assert_eq!(cut(r#" { "x" : true } "#).as_deref(), Some(r#" {  } "#));
         assert_eq!(cut(r#"{"x":1,"a":2,"\u0078":3}"#).as_deref(), Some(r#"{"a":2}"#));
         assert_eq!(cut(r#"{"a":"x"}"#), None);
+    }
+
+    #[test]
+    fn members_of_inner_objects_go_by_the_start_of_their_keys() {
+        let cut = |text: &str| without_inner(text, "_meta", "toolgate/");
+        assert_eq!(cut(r#"{"a":1}"#), None);
+        assert_eq!(cut(r#"{"a":1.50,"_meta":{"x":1, "y" : [2.0]}}"#), None);
+        assert_eq!(
+            cut(r#"{"a":1.50, "_meta" : {"toolgate/cut":{"b":1},"y" : [2.0]} ,"z":"toolgate/"}"#).as_deref(),
+            Some(r#"{"a":1.50, "_meta" : {"y" : [2.0]} ,"z":"toolgate/"}"#)
+        );
+        assert_eq!(
+            cut(r#"{"\u005fmeta":{"toolgate\/dryRun":1},"_meta":{"toolgat\u0065/x":2}}"#).as_deref(),
+            Some(r#"{"\u005fmeta":{},"_meta":{}}"#)
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod running;
 mod team;
 mod team_work;
 mod tenants;
+mod tokens;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use self::tenants::{
     CatalogCommand, Changing, FileArgs, FileFormat, Looking, MemberCommand, Most, OverrideCommand, Position,
     TenantCommand, UserCommand,
 };
+pub use self::tokens::TokenCommand;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -194,6 +196,13 @@ pub enum Command {
     },
     /// Point a client at Toolgate: shows the change, keeps a backup, and takes it back with --undo.
     Connect(Box<ConnectArgs>),
+    /// Bring the database up to date. Only this and serve do so.
+    Migrate {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Look for what would keep Toolgate from working here.
     Doctor {
         #[command(flatten)]
@@ -297,22 +306,6 @@ pub struct FactArgs {
     /// May run this Toolgate: metrics, plans, disables.
     #[arg(long)]
     pub operator: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum TokenCommand {
-    /// Make a token and print it alone.
-    Mint {
-        #[command(flatten)]
-        facts: FactArgs,
-        /// How long it lasts: 90s, 15m, 1h, 7d.
-        #[arg(long, default_value = "1h")]
-        ttl: String,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -24,6 +24,8 @@ pub struct Ground {
     pub config: Config,
     pub config_path: Option<PathBuf>,
     pub data: PathBuf,
+    /// The address of the command line, which beats the file's.
+    pub listen: Option<String>,
     database: Option<String>,
 }
 
@@ -37,6 +39,7 @@ impl Ground {
             config: config::load(config_path.as_deref(), std::env::vars())?,
             config_path,
             data: place.data.clone(),
+            listen: None,
             database: place.database.clone(),
         })
     }
@@ -81,7 +84,13 @@ impl Ground {
         }
     }
 
+    /// The store as it is: an older one is not migrated because somebody looks at it.
     pub async fn store(&self) -> Result<Store, Misuse> {
+        Ok(Store::open_unmigrated(&self.location()?).await?)
+    }
+
+    /// The store of who serves, brought up to date.
+    pub async fn migrated_store(&self) -> Result<Store, Misuse> {
         Ok(Store::open(&self.location()?).await?)
     }
 

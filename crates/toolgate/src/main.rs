@@ -2,15 +2,19 @@
 
 mod caller_facts;
 mod catalog;
+mod child_programs;
 mod cli;
 mod commands;
 mod config;
+mod data_folder;
 mod ground;
 mod logging;
 mod more;
 mod operator;
 mod raise;
 mod sample;
+mod server_limits;
+mod taken_names;
 mod upstreams;
 mod webhooks;
 
@@ -35,6 +39,9 @@ pub(crate) type Misuse = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type CommandResult = Result<Ending, Misuse>;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == child_programs::REAPER_ARGUMENT) {
+        return toolgate_upstream::reap_groups();
+    }
     // clap exits with 2 on wrong use by itself
     let cli = cli::Cli::parse();
     let result = match runtime() {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::value::RawValue;
-use toolgate_core::{Facts, Kind, Pattern, Tool, ToolName, tool::Effect};
+use toolgate_core::{Facts, Kind, Pattern, Tool, ToolName, normal_address, tool::Effect};
 
 use crate::{
     config::{Config, ToolConfig},
@@ -63,7 +63,7 @@ pub fn past(
         Kind::Template | Kind::Address => {
             let patterns = config.resources.keys().chain(&upstream.addresses);
             let particular = patterns
-                .map(|pattern| (Pattern::glob(pattern), pattern))
+                .map(|pattern| (Pattern::address(pattern), pattern))
                 .filter(|(glob, _)| glob.matches(asked))
                 .max_by_key(|(glob, _)| glob.plain());
             match particular {
@@ -131,8 +131,13 @@ fn facts(config: &Config, kind: Kind, name: &str) -> Result<Facts, RaiseProblem>
     Ok(facts)
 }
 
+/// An address is matched in its normal form too: a server's own spelling of it passes no pattern by.
 fn matching<'c>(configured: &'c BTreeMap<String, ToolConfig>, name: &str) -> Vec<(&'c String, &'c ToolConfig)> {
-    configured.iter().filter(|(pattern, _)| *pattern == name || Pattern::glob(pattern).matches(name)).collect()
+    let normal = normal_address(name);
+    let is_about = |pattern: &str| {
+        pattern == name || Pattern::glob(pattern).matches(name) || Pattern::address(pattern).matches(&normal)
+    };
+    configured.iter().filter(|(pattern, _)| is_about(pattern)).collect()
 }
 
 /// Only a tool's arguments have a schema to take a bound one out of, and only upstreams have prompts and resources.

@@ -1,6 +1,12 @@
 //! From configuration to a house: packs, facts and rules put together. Everything wrong is found here, before serving.
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use toolgate_core::{
     Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName,
@@ -22,16 +28,15 @@ use toolgate_packs::{
     vault::{DatabaseConfig, VaultConfig, VaultPack},
     workspace::{WorkspaceConfig, WorkspacePack},
 };
-use toolgate_spine::{
-    House, HouseProblem, LimitDefaults, NamedFlow, ResultsSource, SpineDoor, ToolOffer, ToolSource, check_tool,
-};
+use toolgate_spine::{House, HouseProblem, LimitDefaults, NamedFlow, ResultsSource, SpineDoor, ToolOffer, ToolSource};
 use toolgate_store::{Location, Store};
 
 use crate::{
     catalog::Catalog,
-    config::{Config, FlowConfig, Naming, Pack, ToolConfig},
+    config::{Config, DISABLED_TOOLS, FlowConfig, Naming, Pack, ToolConfig},
     ground::{Ground, duration},
     more,
+    taken_names::TakenNames,
     upstreams::{Pinned, Upstreams},
 };
 
@@ -102,19 +107,14 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
         }
     }
     let mut absent = Vec::new();
+    let mut taken = TakenNames::of(tools.iter());
     for pinned in upstreams {
         if PACKS.contains(&pinned.upstream.as_str()) {
             return Err(RaiseProblem::UpstreamNamedAsPack { name: pinned.upstream.clone() });
         }
         for offer in &pinned.registered {
             let tool = registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?;
-            match check_tool(&tool) {
-                Ok(()) => tools.push(tool),
-                Err(problem) => {
-                    tracing::warn!(upstream = pinned.upstream, "a tool is left out: {problem}");
-                    absent.push(tool);
-                }
-            }
+            taken.admit(tool, &mut tools, &mut absent);
         }
         for offer in &pinned.absent {
             absent.push(registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?);
@@ -262,6 +262,14 @@ fn workspace(pack: &Pack) -> WorkspaceConfig {
     WorkspaceConfig { open: pack.open, templates: pack.templates.clone(), summarizer: pack.summarizer.clone() }
 }
 
+/// The folder of the pack `vault`, where there is one, and can be opened.
+pub fn vault_folder(config: &Config) -> Result<Option<PathBuf>, RaiseProblem> {
+    let Some(pack) = config.packs.get("vault") else { return Ok(None) };
+    let config = vault(pack)?;
+    toolgate_packs::vault::check(&config)?;
+    Ok(Some(config.root))
+}
+
 fn vault(pack: &Pack) -> Result<VaultConfig, RaiseProblem> {
     let mut config = VaultConfig::new(pack.root.clone().ok_or(RaiseProblem::NoRoot)?);
     for (name, place) in &pack.databases {
@@ -278,7 +286,7 @@ fn vault(pack: &Pack) -> Result<VaultConfig, RaiseProblem> {
     Ok(config)
 }
 
-fn registered(source: &str, prefix: &str, config: &Config, offer: ToolOffer) -> Result<Tool, RaiseProblem> {
+pub(crate) fn registered(source: &str, prefix: &str, config: &Config, offer: ToolOffer) -> Result<Tool, RaiseProblem> {
     let bad = |fault| RaiseProblem::BadName { source_name: format!("'{source}'"), fault };
     let own_name = ToolName::new(&offer.name).map_err(bad)?;
     let name = ToolName::new(&format!("{prefix}{own_name}")).map_err(bad)?;
@@ -310,11 +318,17 @@ fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result
         }
     }
     for name in &config.disabled_tools {
-        if let Some(tool) = found(config, tools, absent, "disabled_tools", name)? {
+        if let Some(tool) = found(config, tools, absent, place_of_disabled(name), name)? {
             tool.facts.disabled = true;
         }
     }
     Ok(())
+}
+
+/// The variable adds to the key of the configuration.
+fn place_of_disabled(name: &str) -> &'static str {
+    let variable = std::env::var(DISABLED_TOOLS).unwrap_or_default();
+    if variable.split(',').any(|named| named.trim() == name) { DISABLED_TOOLS } else { "disabled_tools" }
 }
 
 fn bad_fact(tool: &str, fault: BadFact) -> RaiseProblem {

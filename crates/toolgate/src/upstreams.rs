@@ -20,9 +20,12 @@ use toolgate_core::{
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
-use toolgate_upstream::{ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
 
-use crate::config::{self, Config, Given};
+use crate::{
+    child_programs::{find_user, reaper},
+    config::{self, Config, Given},
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamProblem {
@@ -32,6 +35,8 @@ pub enum UpstreamProblem {
     Lock { path: String, fault: BadLock },
     #[error("the upstream '{upstream}' takes '{name}' from the variable {variable}, which is not set")]
     NotSet { upstream: String, name: String, variable: String },
+    #[error("the upstream '{upstream}' can't run as user '{user}': {reason}")]
+    User { upstream: String, user: String, reason: String },
 }
 
 /// The lock beside a configuration file.
@@ -299,6 +304,8 @@ fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamCo
                 .map(|(name, given)| Ok((name.clone(), read(name, given)?)))
                 .collect::<Result<_, _>>()?,
             cwd: upstream.cwd.clone(),
+            user: upstream.user.as_deref().map(|user| as_user(&upstream.name, user)).transpose()?,
+            reaper: reaper(),
         },
         (None, url) => Transport::Http {
             auth: upstream.auth.as_ref().map(|auth| credentials(upstream, auth)).transpose()?,
@@ -324,9 +331,15 @@ fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamCo
     })
 }
 
+fn as_user(upstream: &str, user: &str) -> Result<ChildUser, UpstreamProblem> {
+    let problem = |reason| UpstreamProblem::User { upstream: upstream.to_owned(), user: user.to_owned(), reason };
+    find_user(user).map_err(problem)
+}
+
 fn credentials(upstream: &config::Upstream, auth: &config::Auth) -> Result<ClientCredentials, UpstreamProblem> {
     Ok(ClientCredentials {
         token_url: auth.token_url.clone(),
+        issuer: auth.issuer.clone(),
         client_id: auth.client_id.clone(),
         client_secret: value(&upstream.name, "client_secret", &auth.client_secret)?,
         scopes: auth.scopes.clone(),

@@ -12,6 +12,8 @@
 mod admin_replicas;
 #[path = "command/admin_rest.rs"]
 mod admin_rest;
+#[path = "command/approval_limits.rs"]
+mod approval_limits;
 #[path = "command/approvals.rs"]
 mod approvals;
 #[path = "command/approvals_asked.rs"]
@@ -26,6 +28,8 @@ mod bed;
 mod canary;
 #[path = "command/challenge.rs"]
 mod challenge;
+#[path = "command/child_processes.rs"]
+mod child_processes;
 #[path = "command/combination.rs"]
 mod combination;
 #[path = "command/configuration.rs"]
@@ -46,6 +50,8 @@ mod flows;
 mod front_door;
 #[path = "command/full_ledger.rs"]
 mod full_ledger;
+#[path = "command/global_disable.rs"]
+mod global_disable;
 #[path = "command/gone.rs"]
 mod gone;
 #[path = "command/hidden.rs"]
@@ -58,12 +64,16 @@ mod killed;
 mod large_results;
 #[path = "command/ledger.rs"]
 mod ledger;
+#[path = "command/ledger_serve.rs"]
+mod ledger_serve;
 #[path = "command/ledger_verify.rs"]
 mod ledger_verify;
 #[path = "command/limits.rs"]
 mod limits;
 #[path = "command/list_changed.rs"]
 mod list_changed;
+#[path = "command/name_clash.rs"]
+mod name_clash;
 #[path = "command/names.rs"]
 mod names;
 #[path = "command/output.rs"]
@@ -96,6 +106,8 @@ mod shutdown;
 mod stdio;
 #[path = "command/store_away.rs"]
 mod store_away;
+#[path = "command/strangers.rs"]
+mod strangers;
 #[path = "command/tasks.rs"]
 mod tasks;
 #[path = "command/team.rs"]

@@ -68,9 +68,22 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     path.push_str(&key.replace('~', "~0").replace('/', "~1"));
 }
 
+/// Longest path that is kept whole.
+const LONGEST_PATH: usize = 400;
+
+/// A path for people. A longer one loses its middle: each of many changes under one long key has it.
+pub(super) fn shown_path(path: &str) -> String {
+    if path.len() <= LONGEST_PATH {
+        return path.to_owned();
+    }
+    let start = path.get(..path.floor_char_boundary(LONGEST_PATH / 2)).unwrap_or_default();
+    let end = path.get(path.ceil_char_boundary(path.len() - LONGEST_PATH / 2)..).unwrap_or_default();
+    format!("{start}…{end}")
+}
+
 fn change(path: &str, before: Option<&Json>, after: Option<&Json>) -> Change {
     let text = |json: &Json| json.canonical().as_str().to_owned();
-    Change { path: path.to_owned(), before: before.map(text), after: after.map(text) }
+    Change { path: shown_path(path), before: before.map(text), after: after.map(text) }
 }
 
 /// A list of words or numbers (`required`, `enum`) reads best whole when it grows or shrinks.

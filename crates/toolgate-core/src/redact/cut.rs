@@ -11,8 +11,7 @@ pub fn cut(redacted: String, most: usize) -> String {
     if redacted.len() <= most {
         return redacted;
     }
-    let end = (0..=most).rev().find(|at| redacted.is_char_boundary(*at)).unwrap_or(0);
-    let start = serde_json::Value::from(redacted.get(..end).unwrap_or_default()).to_string();
+    let start = beginning(&redacted, most);
     let mut kept = String::with_capacity(start.len() + 128);
     // Writing to a string can't fail.
     let _ = write!(kept, "{{\"cut\":true,\"bytes\":{},\"sha256\":\"", redacted.len());
@@ -21,6 +20,15 @@ pub fn cut(redacted: String, most: usize) -> String {
     }
     let _ = write!(kept, "\",\"start\":{start}}}");
     kept
+}
+
+/// The same for a text of which no more than its beginning was redacted: without a digest, since the whole is not known.
+pub(super) fn cut_start(redacted: &str, bytes: usize, most: usize) -> String {
+    format!("{{\"cut\":true,\"bytes\":{bytes},\"start\":{}}}", beginning(redacted, most))
+}
+
+fn beginning(redacted: &str, most: usize) -> String {
+    serde_json::Value::from(redacted.get(..redacted.floor_char_boundary(most)).unwrap_or_default()).to_string()
 }
 
 #[cfg(test)]

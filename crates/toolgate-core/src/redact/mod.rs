@@ -1,14 +1,19 @@
 //! Redaction: takes secrets out of JSON before it is recorded, hashed, logged or shown.
 //!
 //! Three ways to know a secret: by fact (a JSON pointer the operator gave), by the name it goes under, and by its shape.
-//! Pure, one pass over the text, no tree of values. INVARIANT: what is not a secret stays the same JSON, white space
+//! Pure, one pass over the text, no tree of values. INVARIANT: the time is linear in the text; what is not a secret stays the same JSON, white space
 //! aside; redacting twice is redacting once; what can't be read is redacted whole.
 
+mod assignment;
 mod cut;
+mod encoded;
+mod lookalike;
 mod names;
+mod pairs;
 mod pointer;
 mod scan;
 mod shapes;
+mod text;
 
 use std::borrow::Cow;
 
@@ -18,13 +23,12 @@ pub use self::{
     cut::cut,
     pointer::{BadPointer, Pointer},
 };
-use self::{
-    names::{is_secret_name, is_typed_name},
-    scan::Scan,
-};
+use self::{pointer::Way, scan::Scan};
 
 /// What stands where a secret stood.
 const PLACEHOLDER: &str = "[redacted]";
+/// How many times as much is read as is kept, where only a beginning is kept.
+const WINDOW: usize = 4;
 
 /// Takes secrets out. Made once for each tool, from its facts.
 #[derive(Debug, Clone, Default)]
@@ -60,9 +64,32 @@ impl Redactor {
         out
     }
 
-    /// Text without what has the shape of a secret: for log lines and errors.
+    /// The JSON without its secrets if that has at most so many bytes, else an object with its beginning: see [`cut`]. Of a long
+    /// text only the beginning is read, for what leads to no call and is kept in part.
+    pub fn bounded(&self, json: &str, most: usize) -> String {
+        let window = most.saturating_mul(WINDOW);
+        if json.len() <= window {
+            return cut(self.json(json), most);
+        }
+        let start = json.get(..json.floor_char_boundary(window)).unwrap_or_default();
+        let mut out = String::with_capacity(start.len());
+        Scan::new(start, self).beginning(&mut out);
+        cut::cut_start(&out, json.len(), most)
+    }
+
+    /// Text without secrets of a known shape or name: for log lines, names and errors.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        shapes::replace(text, |secret, out| self.placeholder(secret, out)).map_or(Cow::Borrowed(text), Cow::Owned)
+        text::replace(text, |secret, out| self.placeholder(secret, out)).map_or(Cow::Borrowed(text), Cow::Owned)
+    }
+
+    /// Whether the value at this place is a secret by a fact or by a name on the way to it. The place is a JSON pointer.
+    pub fn hides(&self, place: &str) -> bool {
+        let mut way = Way::root(&self.pointers);
+        place.split('/').skip(1).any(|step| {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            way = way.down(|name| name == step);
+            way.is_secret() || names::name_kind(&step).is_certain()
+        })
     }
 
     fn placeholder(&self, secret: &str, out: &mut String) {
@@ -84,6 +111,12 @@ impl Redactor {
 
 /// Whether the text is one of ours, so that redacting again changes nothing.
 fn is_placeholder(text: &str) -> bool {
-    let digest = text.strip_prefix("[redacted:").and_then(|rest| rest.strip_suffix(']'));
-    text == PLACEHOLDER || digest.is_some_and(|hex| hex.len() == 8 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    starts_placeholder(text) && text.find(']') == Some(text.len() - 1)
+}
+
+/// Whether the text begins with one of ours.
+fn starts_placeholder(text: &str) -> bool {
+    let digest = text.strip_prefix("[redacted:").and_then(|rest| rest.split_once(']'));
+    let keyed = digest.is_some_and(|(hex, _)| hex.len() == 8 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    keyed || text.starts_with(PLACEHOLDER)
 }

@@ -1,33 +1,53 @@
 //! Names under which secrets go, in any spelling: `session_token`, `clientSecret`, `X-Api-Key`.
 
+use super::lookalike;
+
 /// Found anywhere in a name, its case and its separators aside.
-const WITHIN: [&str; 18] = [
+pub(super) const WITHIN: [&str; 32] = [
     "password",
     "passwd",
     "passkey",
     "passphrase",
     "passcode",
+    "passwort",
+    "kennwort",
+    "motdepasse",
+    "contrasena",
     "token",
     "secret",
     "authorization",
     "apikey",
     "accesskey",
+    "accountkey",
+    "authkey",
+    "masterkey",
     "privatekey",
+    "sharedkey",
     "signingkey",
     "encryptionkey",
     "cookie",
     "credential",
     "bearer",
     "sessionkey",
+    "sessid",
+    "jsessionid",
+    "connectsid",
     "connectionstring",
+    "seedphrase",
+    "recoverycode",
+    "sharedaccesssignature",
 ];
 
 /// Too short or too common to be looked for within other names.
-const WHOLE: [&str; 8] = ["auth", "pwd", "pass", "otp", "pin", "jwt", "cvv", "cvc"];
+pub(super) const WHOLE: [&str; 11] = ["auth", "pwd", "pass", "pw", "pswd", "otp", "pin", "jwt", "cvv", "cvc", "ssn"];
 
 /// Of these, what people type, which may be digits alone.
-const TYPED_WITHIN: [&str; 5] = ["password", "passwd", "passkey", "passphrase", "passcode"];
-const TYPED_WHOLE: [&str; 5] = ["pwd", "otp", "pin", "cvv", "cvc"];
+const TYPED_WITHIN: [&str; 9] =
+    ["password", "passwd", "passkey", "passphrase", "passcode", "passwort", "kennwort", "motdepasse", "contrasena"];
+const TYPED_WHOLE: [&str; 8] = ["pwd", "pw", "pswd", "otp", "pin", "cvv", "cvc", "ssn"];
+
+/// Names of secrets and of other things: the value decides.
+const SHORT_LIVED: [&str; 4] = ["session", "signature", "sid", "sig"];
 
 /// Words that hold one of the above and mean something else.
 const HARMLESS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "cookiecutter"];
@@ -35,7 +55,50 @@ const HARMLESS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "cookiecutter"];
 /// Names longer than this are looked at piece by piece.
 const LONGEST: usize = 128;
 
-pub(super) fn is_secret_name(name: &str) -> bool {
+/// The meaning of a name for the value that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameKind {
+    /// Says nothing.
+    Plain,
+    /// `key`: a secret where the value looks random.
+    Key,
+    /// `session`, `signature`: a secret where the value is one word with a digit in it.
+    ShortLived,
+    /// A secret; numbers and truth values are none, since `max_tokens` is a count.
+    Secret,
+    /// A secret that people type: it may be digits alone.
+    Typed,
+}
+
+impl NameKind {
+    /// Whether the name alone makes the value a secret.
+    pub(super) fn is_certain(self) -> bool {
+        matches!(self, Self::Secret | Self::Typed)
+    }
+
+    /// Whether a text under this name is a secret.
+    pub(super) fn covers(self, value: &str) -> bool {
+        let one_word = || value.bytes().all(|byte| byte.is_ascii_graphic()) && !value.contains("[redacted");
+        let digit = || value.bytes().any(|byte| byte.is_ascii_digit());
+        match self {
+            Self::Plain => false,
+            Self::Secret | Self::Typed => true,
+            Self::ShortLived => value.len() >= 8 && one_word() && digit(),
+            Self::Key => value.len() >= 16 && one_word() && digit() && is_mixed(value),
+        }
+    }
+}
+
+/// Large and small letters beside each other, or nothing but hexadecimal digits: no name that people give.
+fn is_mixed(value: &str) -> bool {
+    let any = |of: fn(&u8) -> bool| value.as_bytes().iter().any(of);
+    any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) || value.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+pub(super) fn name_kind(name: &str) -> NameKind {
+    if !name.is_ascii() {
+        return lookalike::name_kind(name);
+    }
     let mut plain = [0_u8; LONGEST];
     let mut letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
     let mut length = 0;
@@ -46,15 +109,22 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     if letters.next().is_some() {
         // No name people give is that long.
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        return is_secret(&plain.to_ascii_lowercase());
+        return plain_kind(&plain.to_ascii_lowercase());
     }
-    plain.get(..length).and_then(|plain| str::from_utf8(plain).ok()).is_none_or(is_secret)
+    plain.get(..length).and_then(|plain| str::from_utf8(plain).ok()).map_or(NameKind::Secret, plain_kind)
 }
 
-/// Of a name that is a secret's: whether a number under it is one too. Other numbers are counts, as `max_tokens` is.
-pub(super) fn is_typed_name(name: &str) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    TYPED_WHOLE.contains(&plain.as_str()) || TYPED_WITHIN.iter().any(|word| plain.contains(word))
+/// The kind of a name that is small letters and digits alone.
+pub(super) fn plain_kind(plain: &str) -> NameKind {
+    if is_secret(plain) {
+        let typed = TYPED_WHOLE.contains(&plain) || TYPED_WITHIN.iter().any(|word| plain.contains(word));
+        return if typed { NameKind::Typed } else { NameKind::Secret };
+    }
+    match plain {
+        "key" => NameKind::Key,
+        plain if SHORT_LIVED.contains(&plain) => NameKind::ShortLived,
+        _ => NameKind::Plain,
+    }
 }
 
 /// Which letters follow which at the beginning of a word of [`WITHIN`]: says no for most places of a name.
@@ -88,11 +158,14 @@ fn holds(name: &str) -> bool {
 }
 
 fn is_secret(plain: &str) -> bool {
-    if plain.len() < 3 {
+    if plain.len() < 2 {
         return false;
     }
     if !holds(plain) {
         return WHOLE.contains(&plain);
+    }
+    if !HARMLESS.iter().any(|harmless| plain.contains(harmless)) {
+        return true;
     }
     let mut rest = plain.to_owned();
     for harmless in HARMLESS {
@@ -104,6 +177,10 @@ fn is_secret(plain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_secret_name(name: &str) -> bool {
+        name_kind(name).is_certain()
+    }
 
     #[test]
     fn secrets_are_known_by_name_in_any_spelling() {
@@ -126,15 +203,26 @@ mod tests {
             "Set-Cookie",
             "cookies",
             "aws_secret_access_key",
+            "AccountKey",
             "private_key",
             "credentials",
             "auth",
             "pwd",
+            "pw",
+            "ssn",
             "jwt",
             "max_tokens",
             "tokens",
             "pass word",
             "tokenizer_password",
+            "ｐａｓｓｗｏｒｄ",
+            "pаsswоrd",
+            "pass\u{200b}wörd",
+            "clіent_ѕecret",
+            "パスワード",
+            "密码",
+            "mot de passe",
+            "contraseña",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -158,11 +246,34 @@ mod tests {
             "key",
             "monkey",
             "keyboard",
+            "public_key",
+            "session",
+            "session_id",
             "pinned",
             "path",
             "übersicht",
+            "日付",
+            "ключ",
         ] {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_common_name_is_a_secrets_where_its_value_looks_like_one() {
+        for (name, value, secret) in [
+            ("key", "phase-2-results", false),
+            ("key", "knowledge/Team-Notes", false),
+            ("key", "9f86d081884c7d659a2feaa0", true),
+            ("Key", "q83vEjRWeJq83vEjRW", true),
+            ("session", "morning run", false),
+            ("session", "tempo", false),
+            ("session", "a81f-99201", true),
+            ("signature", "c2lnbmF0dXJl1", true),
+            ("sid", "12345678", true),
+            ("title", "q83vEjRWeJq83vEjRW", false),
+        ] {
+            assert_eq!(name_kind(name).covers(value), secret, "{name}: {value}");
         }
     }
 }

@@ -2,7 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{Redactor, is_secret_name, is_typed_name, pointer::Way, shapes};
+use super::{
+    Redactor, is_placeholder,
+    names::{NameKind, name_kind},
+    pairs::{Pair, Role},
+    pointer::Way,
+    text,
+};
 use crate::plain::plain_bytes;
 
 /// As deep as the JSON reader of the rest of the gate goes. What lies deeper is redacted whole.
@@ -15,6 +21,8 @@ pub(super) struct Scan<'a> {
     at: usize,
     /// What comes before is in the output already. Harmless text is copied from here in one piece, when it must be.
     copied: usize,
+    /// The end of the last name or value that was read whole.
+    done: usize,
     redactor: &'a Redactor,
     nested: usize,
 }
@@ -22,18 +30,38 @@ pub(super) struct Scan<'a> {
 /// What is known of a value before it is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Secret {
-    No,
-    /// Its name says so: numbers and truth values are kept, since `max_tokens` is a count.
-    ByName,
-    /// Its name says so, of numbers too: a password may be digits alone.
-    ByNameOfTyped,
+    /// What its name says.
+    ByName(NameKind),
     /// A fact says so.
     ByFact,
 }
 
+impl Secret {
+    const NO: Self = Self::ByName(NameKind::Plain);
+
+    /// Whether an object or array is one whole.
+    fn covers_nest(self) -> bool {
+        match self {
+            Self::ByName(kind) => kind.is_certain(),
+            Self::ByFact => true,
+        }
+    }
+
+    fn covers_number(self) -> bool {
+        matches!(self, Self::ByFact | Self::ByName(NameKind::Typed))
+    }
+
+    fn covers_text(self, text: &str) -> bool {
+        match self {
+            Self::ByName(kind) => kind.covers(text),
+            Self::ByFact => true,
+        }
+    }
+}
+
 impl<'a> Scan<'a> {
     pub(super) fn new(text: &'a str, redactor: &'a Redactor) -> Self {
-        Self { text, at: 0, copied: 0, redactor, nested: 0 }
+        Self { text, at: 0, copied: 0, done: 0, redactor, nested: 0 }
     }
 
     /// The whole text as one value; `None` if it is not JSON.
@@ -42,8 +70,16 @@ impl<'a> Scan<'a> {
         self.all(&way, out)
     }
 
+    /// The beginning of a text that may end anywhere: what is whole in it, and no part of anything else.
+    pub(super) fn beginning(mut self, out: &mut String) {
+        let way = Way::root(&self.redactor.pointers);
+        if self.all(&way, out).is_none() && self.copied < self.done {
+            self.copy(self.done, out);
+        }
+    }
+
     fn all(&mut self, way: &Way<'_>, out: &mut String) -> Option<()> {
-        self.value(way, Secret::No, 0, out)?;
+        self.value(way, Secret::NO, 0, out)?;
         self.space(out);
         self.copy(self.at, out);
         (self.at == self.text.len()).then_some(())
@@ -54,7 +90,7 @@ impl<'a> Scan<'a> {
         let secret = if way.is_secret() { Secret::ByFact } else { secret };
         let start = self.at;
         match self.peek()? {
-            b'{' | b'[' if secret != Secret::No || depth >= DEEPEST => {
+            b'{' | b'[' if secret.covers_nest() || depth >= DEEPEST => {
                 self.skip_nest()?;
                 self.placeholder(start, out);
             }
@@ -67,15 +103,26 @@ impl<'a> Scan<'a> {
             first => {
                 self.word()?;
                 let number = first == b'-' || first.is_ascii_digit();
-                if secret == Secret::ByFact || (secret == Secret::ByNameOfTyped && number) {
+                if secret == Secret::ByFact || (number && secret.covers_number()) {
                     self.placeholder(start, out);
                 }
             }
         }
+        self.done = self.at;
         Some(())
     }
 
     fn object(&mut self, way: &Way<'_>, depth: usize, out: &mut String) -> Option<()> {
+        let mut pair = Pair::default();
+        let read = self.members(way, depth, &mut pair, out);
+        if read.is_none() {
+            // its name may be in the part that can't be read
+            self.hide(&mut pair, out);
+        }
+        read
+    }
+
+    fn members(&mut self, way: &Way<'_>, depth: usize, pair: &mut Pair, out: &mut String) -> Option<()> {
         self.take(b'{')?;
         self.space(out);
         if self.peek()? == b'}' {
@@ -87,20 +134,62 @@ impl<'a> Scan<'a> {
             let start = self.at;
             let name = self.string()?;
             // A name may be a secret itself: a table of sessions by their tokens.
-            self.text_value(start, &name, Secret::No, out);
+            self.text_value(start, &name, Secret::NO, out);
             self.space(out);
             self.take(b':')?;
-            let secret = match is_secret_name(&name) {
-                true if is_typed_name(&name) => Secret::ByNameOfTyped,
-                true => Secret::ByName,
-                false => Secret::No,
-            };
-            self.value(&way.down(|step| step == name), secret, depth + 1, out)?;
+            let kind = name_kind(&name);
+            let way = way.down(|step| step == name);
+            match Role::of(&name) {
+                Role::Value if pair.is_named => {
+                    let kind = if kind.is_certain() { kind } else { NameKind::Typed };
+                    self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+                }
+                Role::Value => {
+                    self.space(out);
+                    self.copy(self.at, out);
+                    let (from, source) = (out.len(), self.at);
+                    self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+                    self.copy(self.at, out);
+                    pair.values.push((from..out.len(), source..self.at));
+                }
+                Role::Name => {
+                    self.space(out);
+                    let start = self.at;
+                    let named = self.string().is_some_and(|label| name_kind(&label).is_certain());
+                    self.at = start;
+                    self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+                    if named {
+                        self.copy(self.at, out);
+                        self.hide(pair, out);
+                        pair.is_named = true;
+                    }
+                }
+                Role::Other => self.value(&way, Secret::ByName(kind), depth + 1, out)?,
+            }
             self.space(out);
             match self.next()? {
                 b',' => {}
                 b'}' => return Some(()),
                 _ => return None,
+            }
+        }
+    }
+
+    /// Takes the values of a pair out again, now that its name is known.
+    fn hide(&self, pair: &mut Pair, out: &mut String) {
+        for (written, source) in pair.values.drain(..).rev() {
+            let value = self.text.get(source).unwrap_or_default();
+            if matches!(value, "true" | "false" | "null") {
+                continue;
+            }
+            let mut hidden = String::from("\"");
+            match serde_json::from_str::<String>(value) {
+                Ok(text) => self.redactor.placeholder(&text, &mut hidden),
+                Err(_) => self.redactor.placeholder(value, &mut hidden),
+            }
+            hidden.push('"');
+            if out.get(written.clone()).is_some_and(|kept| !is_placeholder(kept.trim_matches('"'))) {
+                out.replace_range(written, &hidden);
             }
         }
     }
@@ -113,9 +202,13 @@ impl<'a> Scan<'a> {
             return Some(());
         }
         let mut index = 0_usize;
+        let mut kind = NameKind::Plain;
         loop {
             let way = way.down(|step| step.parse() == Ok(index));
-            self.value(&way, Secret::No, depth + 1, out)?;
+            self.space(out);
+            let next = self.option_kind();
+            self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+            kind = next;
             index += 1;
             self.space(out);
             match self.next()? {
@@ -126,9 +219,20 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// What an item of a list says of the next one: `"--password"` stands before a password.
+    fn option_kind(&mut self) -> NameKind {
+        let start = self.at;
+        if !self.text.as_bytes().get(start..).is_some_and(|rest| rest.starts_with(b"\"-")) {
+            return NameKind::Plain;
+        }
+        let item = self.string();
+        self.at = start;
+        item.map_or(NameKind::Plain, |item| name_kind(item.trim_start_matches('-')))
+    }
+
     /// A string that has just been read, quotes included, stays as it stands or loses what is secret in it.
     fn text_value(&mut self, start: usize, text: &str, secret: Secret, out: &mut String) {
-        if secret != Secret::No {
+        if secret.covers_text(text) {
             self.copy(start, out);
             out.push('"');
             self.redactor.placeholder(text, out);
@@ -137,9 +241,10 @@ impl<'a> Scan<'a> {
             self.copy(start, out);
             out.push_str(&serde_json::Value::from(clean).to_string());
         } else {
+            self.done = self.at;
             return;
         }
-        self.copied = self.at;
+        (self.copied, self.done) = (self.at, self.at);
     }
 
     /// Puts what is harmless up to here into the output.
@@ -149,7 +254,7 @@ impl<'a> Scan<'a> {
     }
 
     fn without_shapes(&self, text: &str) -> Option<String> {
-        shapes::replace(text, |secret, out| self.redactor.placeholder(secret, out))
+        text::replace(text, |secret, out| self.redactor.placeholder(secret, out))
     }
 
     /// JSON in a string is redacted as JSON, facts aside; `None` where it is none or holds no secret.
@@ -162,7 +267,7 @@ impl<'a> Scan<'a> {
             self.redactor.placeholder(text, &mut out);
             return Some(out);
         }
-        let mut inner = Scan { text, at: 0, copied: 0, redactor: self.redactor, nested: self.nested + 1 };
+        let mut inner = Scan { nested: self.nested + 1, ..Scan::new(text, self.redactor) };
         let mut out = String::with_capacity(text.len());
         inner.all(&Way::default(), &mut out)?;
         (out != compact(text)).then_some(out)

@@ -1,8 +1,10 @@
-//! What a secret looks like wherever it stands: bearer tokens, JSON Web Tokens, private keys, well-known key formats and
-//! our own.
+//! Secrets that are known by their shape wherever they stand: bearer tokens, JSON Web Tokens, private keys, addresses that are
+//! secrets, well-known key formats and Toolgate's own.
+
+use super::text::{TextWalk, holds_secret};
 
 /// A prefix, and how many token characters must follow at least.
-const PREFIXES: [(&str, usize); 25] = [
+pub(super) const PREFIXES: [(&str, usize); 33] = [
     // our own: API keys, task keys, agent sessions, the seed on disk
     ("tgk_", 16),
     ("tk_", 20),
@@ -20,150 +22,116 @@ const PREFIXES: [(&str, usize); 25] = [
     ("xoxa-", 10),
     ("xoxr-", 10),
     ("xoxs-", 10),
+    ("xapp-", 10),
     ("sk-", 20),
     ("sk_live_", 16),
     ("rk_live_", 16),
     ("sk_test_", 16),
+    ("shpat_", 20),
     ("AIza", 30),
     ("npm_", 30),
     ("AKIA", 16),
     ("ASIA", 16),
+    ("AGE-SECRET-KEY-", 30),
     ("hf_", 30),
+    ("SG.", 30),
+    ("GOCSPX-", 20),
+    ("pypi-", 30),
+    ("whsec_", 20),
+    ("ya29.", 20),
 ];
 
-/// The text with each secret in it given to `put` instead; `None` if there is none.
-pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<String> {
-    let mut out: Option<String> = None;
-    let (mut kept, mut at) = (0, 0);
-    while let Some(start) = next_start(text.as_bytes(), kept, at) {
-        match secret_at(text, start) {
-            Some((from, to)) => {
-                let out = out.get_or_insert_with(|| String::with_capacity(text.len()));
-                out.push_str(text.get(kept..from).unwrap_or_default());
-                put(text.get(from..to).unwrap_or_default(), out);
-                kept = to;
-                at = to.max(start + 1);
-            }
-            None => at = start + 1,
-        }
-    }
-    let mut out = out?;
-    out.push_str(text.get(kept..).unwrap_or_default());
-    Some(out)
-}
+/// Addresses whose path is the secret.
+const WEBHOOKS: [&str; 6] = [
+    "hooks.slack.com/services/",
+    "hooks.slack.com/workflows/",
+    "hooks.slack.com/triggers/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+    "api.telegram.org/bot",
+];
 
-/// The next place where a secret can start. Punctuation starts one wherever it stands; a letter only where a word begins, as
-/// one does after a placeholder.
-fn next_start(text: &[u8], kept: usize, at: usize) -> Option<usize> {
-    let kind = |byte: u8| KINDS.get(usize::from(byte)).copied().unwrap_or_default();
-    let mut before =
-        at.checked_sub(1).filter(|_| at > kept).and_then(|before| text.get(before)).map_or(0, |byte| kind(*byte));
-    let found = text.get(at..)?.iter().position(|byte| {
-        let kind = kind(*byte);
-        let within_word = kind & before & LETTER != 0;
-        before = kind;
-        kind & STARTS != 0 && !within_word
-    })?;
-    Some(at + found)
-}
-
-/// A letter or digit.
-const LETTER: u8 = 1;
-/// What some secret starts with.
-const STARTS: u8 = 2;
-
-/// Looked at for every byte of every input and result.
-const KINDS: [u8; 256] = {
-    let mut kinds = [0; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        #[allow(clippy::indexing_slicing, reason = "a byte is an index of it, and this is done by the compiler")]
-        {
-            if byte.is_ascii_alphanumeric() {
-                kinds[byte as usize] |= LETTER;
-            }
-            if matches!(byte, b'B' | b'b' | b'e' | b'-' | b':' | b't' | b's' | b'g' | b'x' | b'r' | b'A' | b'n' | b'h')
-            {
-                kinds[byte as usize] |= STARTS;
-            }
-        }
-        byte += 1;
-    }
-    kinds
-};
-
-/// Where the secret that starts here begins and ends. What names its kind stays readable where it is not part of it.
-fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
-    let rest = text.get(at..)?;
-    let whole = |length: usize| (at, at + length);
-    match rest.as_bytes().first()? {
-        b'B' | b'b' => credential(rest).map(|(start, end)| (at + start, at + end)),
-        b'e' => web_token(rest).map(whole),
-        b'-' => private_key(rest).map(whole),
-        b':' => password_in_url(rest).map(|(start, end)| (at + start, at + end)),
-        _ => known_format(rest).map(whole),
-    }
-}
+/// Schemes after which a credential stands.
+pub(super) const SCHEMES: [&str; 2] = ["bearer ", "basic "];
+/// The longest label of a private key's armour.
+const LONGEST_LABEL: usize = 40;
 
 /// `Bearer TOKEN` or `Basic TOKEN`. A token is not a word of prose: it is long, or has more than small letters in it.
-fn credential(rest: &str) -> Option<(usize, usize)> {
+pub(super) fn credential(walk: &mut TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
+    let rest = walk.text.get(at..)?;
     let begins = |scheme: &&str| rest.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    let scheme = ["bearer ", "basic "].into_iter().find(begins)?;
+    let scheme = SCHEMES.into_iter().find(begins)?;
     let after = rest.get(scheme.len()..)?;
-    let start = rest.len() - after.trim_start_matches(' ').len();
-    let token = rest.get(start..start + run(rest.get(start..)?))?;
-    let prose = token.bytes().all(|byte| byte.is_ascii_lowercase()) && token.len() < 20;
-    (token.len() >= 8 && !prose).then_some((start, start + token.len()))
+    let start = at + rest.len() - after.trim_start_matches(' ').len();
+    let end = walk.run_end(start);
+    let token = walk.text.get(start..end)?;
+    let prose = token.len() < 20 && token.bytes().all(|byte| byte.is_ascii_lowercase());
+    (token.len() >= 8 && !prose).then_some((start, end))
 }
 
 /// `eyJ` is `{"` in base64: a header, a dot and the rest.
-fn web_token(rest: &str) -> Option<usize> {
-    let length = run(rest.strip_prefix("eyJ")?) + 3;
-    let (header, after) = rest.get(..length)?.split_once('.')?;
-    (header.len() >= 8 && !after.is_empty()).then_some(length)
+pub(super) fn web_token(walk: &mut TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
+    if !walk.text.get(at..)?.starts_with("eyJ") {
+        return None;
+    }
+    let end = walk.run_end(at);
+    let dot = walk.first_dot(at)?;
+    (dot >= at + 8 && dot + 1 < end).then_some((at, end))
 }
 
 /// To the end of its armour, or of the text: half a key is a secret too.
-fn private_key(rest: &str) -> Option<usize> {
-    let (label, _) = rest.strip_prefix("-----BEGIN ")?.split_once("-----")?;
-    if label.len() > 40 || !label.ends_with("PRIVATE KEY") {
+pub(super) fn private_key(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text.get(at..)?;
+    let after = rest.strip_prefix("-----BEGIN ")?;
+    let dashes = after.as_bytes().windows(5).take(LONGEST_LABEL + 1).position(|five| five == b"-----")?;
+    if !after.get(..dashes)?.ends_with("PRIVATE KEY") {
         return None;
     }
     let end = rest.find("-----END ").and_then(|end| {
         let dashes = rest.get(end + 9..)?.find("-----")?;
         Some(end + 9 + dashes + 5)
     });
-    Some(end.unwrap_or(rest.len()))
+    Some((at, at + end.unwrap_or(rest.len())))
 }
 
-/// `scheme://user:PASSWORD@host`.
-fn password_in_url(rest: &str) -> Option<(usize, usize)> {
-    let authority = rest.strip_prefix("://")?;
-    let end = authority.find(['/', '?', '#', ' ', '"', '\'', '<', '>', '\n']).unwrap_or(authority.len());
-    let (userinfo, _) = authority.get(..end)?.rsplit_once('@')?;
+/// `scheme://user:PASSWORD@host`, or an address that whoever knows it may use.
+pub(super) fn address(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
+    let text = walk.text;
+    let address = text.get(at..)?.strip_prefix("://")?;
+    if let Some(prefix) = WEBHOOKS.iter().find(|prefix| address.starts_with(**prefix)) {
+        let start = at + 3 + prefix.len();
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\');
+        let path = text.as_bytes().get(start..)?;
+        let end = start + path.iter().position(ends).unwrap_or(path.len());
+        let secret = text.get(start..end)?;
+        return (secret.len() >= 8 && !super::is_placeholder(secret)).then_some((start, end));
+    }
+    let end = address.find(['/', '?', '#', ' ', '"', '\'', '<', '>', '\n']).unwrap_or(address.len());
+    let (userinfo, _) = address.get(..end)?.rsplit_once('@')?;
     let (user, secret) = userinfo.split_once(':')?;
-    let start = 3 + user.len() + 1;
-    (!secret.is_empty() && !super::is_placeholder(secret)).then_some((start, start + secret.len()))
+    // what was redacted before stays as it is
+    if secret.is_empty() || user.contains('=') || userinfo.contains("[redacted") {
+        return None;
+    }
+    // some services take a token for the user
+    let start = if holds_secret(user, walk.nesting) { at + 3 } else { at + 3 + user.len() + 1 };
+    Some((start, at + 3 + userinfo.len()))
 }
 
-fn known_format(rest: &str) -> Option<usize> {
+pub(super) fn known_format(walk: &mut TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
+    let rest = walk.text.get(at..)?;
     let first = rest.as_bytes().first();
     PREFIXES.iter().filter(|(prefix, _)| prefix.as_bytes().first() == first).find_map(|(prefix, least)| {
-        let length = run(rest.strip_prefix(prefix)?);
-        (length >= *least).then_some(prefix.len() + length)
+        rest.strip_prefix(prefix)?;
+        let start = at + prefix.len();
+        let end = walk.run_end(start);
+        (end - start >= *least).then_some((at, end))
     })
-}
-
-/// How many characters of a token follow.
-fn run(text: &str) -> usize {
-    let token =
-        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=');
-    text.as_bytes().iter().take_while(token).count()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::redact::text::replace;
 
     fn redacted(text: &str) -> Option<String> {
         replace(text, |_, out| out.push_str("[x]"))
@@ -192,6 +160,10 @@ mod tests {
                 "postgres://ann:[x]@db/x and https://a.example/b",
             ),
             ("postgres://ann:p@ss@db".into(), "postgres://ann:[x]@db"),
+            (
+                "see https://hooks.slack.com/services/T0000/B0000/abcDEF123 now".into(),
+                "see https://hooks.slack.com/services/[x] now",
+            ),
         ] {
             assert_eq!(redacted(&text).as_deref(), Some(expected), "{text}");
         }
@@ -217,6 +189,7 @@ mod tests {
             "https://host:8080/x@y",
             "[redacted]",
             "https://u:[redacted]@h",
+            "https://hooks.slack.com/services/[redacted]",
         ] {
             assert_eq!(redacted(text), None, "{text}");
         }

@@ -18,6 +18,9 @@ pub(crate) enum FaultKind {
     LongString(usize),
     ManyKeys(usize),
     Duplicate(String),
+    /// A key that the JSON library would read as its own.
+    ReservedKey(String),
+    NumberRange,
 }
 
 impl Fault {
@@ -47,10 +50,14 @@ impl Fault {
                 text,
                 "number at line {line} column {column} is longer than {limit} characters; send it as a string"
             ),
-            FaultKind::LongString(limit) => write!(
-                text,
-                "string at line {line} column {column} is longer than {limit} bytes; send less text in one value"
-            ),
+            FaultKind::LongString(limit) => {
+                let named =
+                    key_before(body, self.at).map_or_else(String::new, |key| format!(", the value of '{key}',"));
+                write!(
+                    text,
+                    "string at line {line} column {column}{named} is longer than {limit} bytes; send less text in one value"
+                )
+            }
             FaultKind::ManyKeys(limit) => write!(
                 text,
                 "message has more than {limit} object keys at line {line} column {column}; split the request"
@@ -60,9 +67,27 @@ impl Fault {
                 "object ending at line {line} column {column} has the key '{}' twice; send each key once",
                 shortened(key)
             ),
+            FaultKind::ReservedKey(key) => write!(
+                text,
+                "key '{}' at line {line} column {column} is reserved and can't be passed on; use another key",
+                shortened(key)
+            ),
+            FaultKind::NumberRange => write!(
+                text,
+                "number at line {line} column {column} is out of the range of a double; send it as a string"
+            ),
         };
         text
     }
+}
+
+/// The name of the member whose value starts here, where it is a short one.
+fn key_before(body: &[u8], at: usize) -> Option<&str> {
+    const LONGEST: usize = 64;
+    let before = body.get(..at)?.trim_ascii_end().strip_suffix(b":")?.trim_ascii_end().strip_suffix(b"\"")?;
+    let length = before.iter().rev().take(LONGEST + 1).position(|byte| *byte == b'"')?;
+    let key = str::from_utf8(before.get(before.len() - length..)?).ok()?;
+    key.chars().all(|c| c.is_ascii_graphic() && c != '\\').then_some(key)
 }
 
 /// A client's own word, short enough to repeat in an error.

@@ -9,7 +9,7 @@ pub struct Limits {
     pub depth: usize,
     /// Characters of one number.
     pub number_chars: usize,
-    /// Bytes of one string or key as it is written, escapes included.
+    /// Bytes of one string or key, in UTF-8, once its escapes are decoded.
     pub string_bytes: usize,
     /// Keys of all objects together.
     pub keys: usize,

@@ -1,12 +1,12 @@
 //! One pass over a message: is it JSON, within limits, without a key twice; and where its members lie.
 //!
-//! Accepts exactly what `serde_json` accepts as a `Value`, minus limits and duplicate keys, so that nothing
-//! read from a scanned slice later can fail on syntax. Members of the outer objects are handed to a [`Sink`]
+//! Accepts exactly what `serde_json` accepts as a `Value`, minus limits, duplicate keys and the keys that `serde_json` keeps
+//! for itself, so that nothing read from a scanned slice later can fail on syntax, or be another value than its text. Members of the outer objects are handed to a [`Sink`]
 //! as slices of the message; nothing is copied but keys written with escapes.
 
 use std::borrow::Cow;
 
-use toolgate_core::plain_bytes;
+use toolgate_core::{is_reserved_key, plain_bytes};
 
 use super::{
     fault::{Fault, FaultKind},
@@ -181,6 +181,9 @@ impl<'a> Scanner<'a, '_> {
         } else {
             Cow::Borrowed(raw.get(1..raw.len() - 1).unwrap_or_default())
         };
+        if is_reserved_key(&key) {
+            return Err(Fault { at: start, kind: FaultKind::ReservedKey(key.into_owned()) });
+        }
         self.keys.push(key);
         self.skip_space();
         if self.peek() != b':' {
@@ -194,10 +197,12 @@ impl<'a> Scanner<'a, '_> {
     fn string(&mut self) -> Result<bool, Fault> {
         let start = self.pos;
         let mut escaped = false;
+        // bytes by which the text is longer than the string it stands for
+        let mut longer = 0;
         self.pos += 1;
         loop {
             self.pos += plain_bytes(self.text.as_bytes().get(self.pos..).unwrap_or_default());
-            if self.pos - start - 1 > self.limits.string_bytes {
+            if self.pos - start - 1 - longer > self.limits.string_bytes {
                 return Err(Fault { at: start, kind: FaultKind::LongString(self.limits.string_bytes) });
             }
             match self.peek() {
@@ -207,7 +212,9 @@ impl<'a> Scanner<'a, '_> {
                 }
                 b'\\' => {
                     escaped = true;
-                    self.escape()?;
+                    let from = self.pos;
+                    let decoded = self.escape()?;
+                    longer += self.pos - from - decoded;
                 }
                 _ if self.pos == self.text.len() => return Err(self.syntax("expected '\"' to end the string")),
                 _ => return Err(self.syntax("expected control characters in strings to be escaped")),
@@ -215,12 +222,13 @@ impl<'a> Scanner<'a, '_> {
         }
     }
 
-    fn escape(&mut self) -> Result<(), Fault> {
+    /// Moves past an escape and returns the bytes of the character it stands for.
+    fn escape(&mut self) -> Result<usize, Fault> {
         self.pos += 1;
         match self.peek() {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
                 self.pos += 1;
-                Ok(())
+                Ok(1)
             }
             b'u' => {
                 self.pos += 1;
@@ -232,12 +240,14 @@ impl<'a> Scanner<'a, '_> {
                             self.pos += 2;
                         }
                         if pair && (0xDC00..=0xDFFF).contains(&self.hex4()?) {
-                            Ok(())
+                            Ok(4)
                         } else {
                             Err(self.syntax("expected a whole surrogate pair"))
                         }
                     }
-                    _ => Ok(()),
+                    0..=0x7F => Ok(1),
+                    0x80..=0x7FF => Ok(2),
+                    _ => Ok(3),
                 }
             }
             _ => Err(self.syntax("expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")),
@@ -289,7 +299,7 @@ impl<'a> Scanner<'a, '_> {
         if exponent || length > 300 {
             let digits = self.text.get(start..self.pos).unwrap_or_default();
             if serde_json::from_str::<f64>(digits).is_err() {
-                return Err(Fault::syntax(start, "expected a number in the range of a double"));
+                return Err(Fault { at: start, kind: FaultKind::NumberRange });
             }
         }
         Ok(())

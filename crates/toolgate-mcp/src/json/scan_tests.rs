@@ -181,6 +181,45 @@ fn each_limit_has_its_own_refusal() {
     assert!(check("1".repeat(64).as_bytes(), &limits).is_ok());
 }
 
+#[test]
+fn a_string_is_as_long_as_what_it_stands_for_however_it_is_written() {
+    let limits = Limits { string_bytes: 12, ..Limits::default() };
+    for fits in [
+        r#""\u3042\u3042\u3042\u3042""#,
+        r#""\ud83d\ude00\ud83d\ude00\ud83d\ude00""#,
+        r#""\u00e9\u00e9\n\n\u0041bcdef""#,
+    ] {
+        assert!(check(fits.as_bytes(), &limits).is_ok(), "{fits}");
+        let more = format!("{}a\"", fits.strip_suffix('"').unwrap());
+        assert_eq!(check(more.as_bytes(), &limits).unwrap_err().kind, FaultKind::LongString(12), "{more}");
+    }
+    assert!(check("\"ああああ\"".as_bytes(), &limits).is_ok());
+}
+
+#[test]
+fn keys_that_a_later_reader_would_take_for_its_own_are_refused_wherever_they_are() {
+    for body in [
+        r#"{"$serde_json::private::RawValue":"false"}"#,
+        r#"{"a":[{"b":1,"$serde_json::private::RawValue":"{}"}]}"#,
+        r#"{"a":{"\u0024serde_json::private::RawValue":"1"}}"#,
+        r#"{"$serde_json::private::Number":"1e999"}"#,
+    ] {
+        let fault = check(body.as_bytes(), &OPEN).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::ReservedKey(_)) && fault.is_limit(), "{body}: {fault:?}");
+        assert!(fault.text(body.as_bytes()).contains("$serde_json::private::"));
+    }
+    assert!(check(br#"{"text":"$serde_json::private::RawValue"}"#, &OPEN).is_ok());
+}
+
+#[test]
+fn a_number_out_of_range_is_named_as_one() {
+    for body in ["1e400", r#"{"a":[-1e999]}"#] {
+        let fault = check(body.as_bytes(), &OPEN).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::NumberRange);
+        assert!(fault.is_limit() && fault.text(body.as_bytes()).contains("out of the range of a double"));
+    }
+}
+
 /// JSON text with the odd space and escape, keys often equal.
 fn json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, atomic::Ordering},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -11,7 +14,9 @@ use toolgate_core::{
     Blueprint, Caller, Gate, Tool,
     caller::{Agent, AgentKind, UserId},
 };
-use toolgate_mcp::{Credentials, Identified, Identify, IdentityUnavailable, ProcessMemory, Wire, WireConfig};
+use toolgate_mcp::{
+    Credentials, Identified, Identify, IdentityUnavailable, ProcessMemory, Rejection, Wire, WireConfig,
+};
 use toolgate_spine::{House, LimitDefaults, Spine};
 
 use crate::source::Fixture;
@@ -68,11 +73,18 @@ pub struct Names {
     /// Tokens that no longer count.
     pub revoked: Mutex<BTreeSet<String>>,
     pub out_of_order: std::sync::atomic::AtomicBool,
+    /// Callers that are being identified, and the most there ever were.
+    pub at_once: AtomicUsize,
+    pub most_at_once: AtomicUsize,
 }
 
 #[async_trait]
 impl Identify for Names {
     async fn identify(&self, found: Credentials<'_>) -> Result<Identified, IdentityUnavailable> {
+        let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_at_once.fetch_max(now, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        self.at_once.fetch_sub(1, Ordering::SeqCst);
         if self.out_of_order.load(Ordering::SeqCst) {
             return Err(IdentityUnavailable { reason: "disk 7 is full".to_owned(), last_known: None });
         }
@@ -85,7 +97,7 @@ impl Identify for Names {
             ("task", found.task_keys.first().copied()),
         ];
         let mut caller = Caller::anonymous();
-        let mut rejected = false;
+        let mut rejected = None;
         for (place, token) in places {
             let Some(token) = token else { continue };
             self.seen.lock().unwrap().push(format!("{place}={token}"));
@@ -96,7 +108,7 @@ impl Identify for Names {
                     caller.agent =
                         Some(Agent { id: id.to_owned(), kind: AgentKind::Worker, project: None, purpose: None });
                 }
-                _ => rejected = true,
+                _ => rejected = Some(Rejection::Invalid),
             }
         }
         if found.browser {

@@ -1,6 +1,8 @@
 //! The wire in front of a real spine: both eras, over HTTP and on stdio.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
+mod addresses;
+mod agreement;
 mod calls;
 mod completion;
 mod credentials;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, request::Parts};
 use serde_json::{Value, json};
-use toolgate_mcp::{Reply, ReplyBody};
+use toolgate_mcp::{Peer, Reply, ReplyBody};
 
 use crate::house::Site;
 
@@ -112,7 +112,7 @@ impl Ask {
     }
 
     pub async fn reply(&self, site: &Site) -> Reply {
-        site.wire.post(&self.head(Method::POST), Bytes::from(self.body.clone()), None).await
+        site.wire.post(&self.head(Method::POST), Bytes::from(self.body.clone()), &Peer::default()).await
     }
 
     pub async fn post(&self, site: &Site) -> Got {
@@ -120,11 +120,11 @@ impl Ask {
     }
 
     pub async fn get(&self, site: &Site) -> Reply {
-        site.wire.get(&self.head(Method::GET)).await
+        site.wire.get(&self.head(Method::GET), None).await
     }
 
     pub async fn delete(&self, site: &Site) -> Got {
-        Got::of(site.wire.delete(&self.head(Method::DELETE)).await).await
+        Got::of(site.wire.delete(&self.head(Method::DELETE), None).await).await
     }
 }
 

@@ -201,3 +201,35 @@ async fn a_legacy_session_has_its_stream() {
         "ended with its session"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_concerns_every_stream_is_looked_at_by_a_few_at_a_time() {
+    let site = Site::new();
+    let mut streams = Vec::new();
+    for _ in 0..200 {
+        let mut stream = events(listen().bearer("user:alice").reply(&site).await);
+        next(&mut stream).await.unwrap();
+        streams.push(stream);
+    }
+    site.names.most_at_once.store(0, Ordering::SeqCst);
+    site.replace(without("hidden"), 1000);
+    for stream in &mut streams {
+        assert_eq!(next(stream).await.unwrap()["method"], "notifications/tools/list_changed");
+    }
+    let most = site.names.most_at_once.load(Ordering::SeqCst);
+    assert!((2..=32).contains(&most), "{most} at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_an_anonymous_caller_ends_after_a_while_and_that_of_others_does_not() {
+    let site = Site::new();
+    let mut stranger = events(listen().reply(&site).await);
+    let mut alice = events(listen().bearer("user:alice").reply(&site).await);
+    for stream in [&mut stranger, &mut alice] {
+        next(stream).await.unwrap();
+    }
+    let ended = time::timeout(Duration::from_secs(601), async { while stranger.recv().await.is_some() {} }).await;
+    assert_eq!(ended, Ok(()));
+    site.replace(without("hidden"), 1000);
+    assert_eq!(next(&mut alice).await.unwrap()["method"], "notifications/tools/list_changed");
+}

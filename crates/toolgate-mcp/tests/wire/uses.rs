@@ -133,11 +133,11 @@ async fn what_is_hidden_answers_on_stdio_as_what_is_unknown() {
 async fn an_unknown_resource_is_told_apart_by_era_and_names_its_address() {
     let site = Site::new();
     for (ask, code) in [(modern as fn(&str, Value) -> Ask, -32602), (legacy, -32002)] {
-        let got = ask("resources/read", json!({"uri": "file:///no\"such"})).set("mcp-name", "file:///no\"such");
+        let got = ask("resources/read", json!({"uri": "file:///no%22such"})).set("mcp-name", "file:///no%22such");
         let got = got.post(&site).await;
         assert_eq!(got.error(), (200, code));
-        assert_eq!(got.json()["error"]["data"], json!({"uri": "file:///no\"such"}));
-        assert_eq!(got.message(), "Resource not found: file:///no\"such");
+        assert_eq!(got.json()["error"]["data"], json!({"uri": "file:///no%22such"}));
+        assert_eq!(got.message(), "Resource not found: file:///no%22such");
         let prompt = ask("prompts/get", json!({"name": "no such"})).post(&site).await;
         assert_eq!((prompt.error(), prompt.message()), ((200, -32602), "Unknown prompt: no such".to_owned()));
     }

@@ -245,3 +245,39 @@ async fn news_of_resources_come_as_lines_too() {
     older.ask(5, "ping", json!({})).await;
     assert_eq!(older.hear().await.unwrap()["id"], 5, "nothing is said of what it unsubscribed from");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_without_a_credential_takes_nothing_from_whoever_signed_in_to_the_session() {
+    let site = Site::new();
+    let session = initialize(&site, None, json!({})).await;
+    subscribe(&session, "file:///secret").bearer("user:alice").post(&site).await.result();
+    // somebody else who knows the session's name, and may not read that
+    let mut stranger = events(stream_of(&session).get(&site).await);
+    site.replace(without("hidden"), 1000);
+    site.fixture.bump("file:///secret");
+    while let Some(told) = next(&mut stranger).await {
+        assert_ne!(told["method"], "notifications/resources/updated", "{told}");
+    }
+    drop(stranger);
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    let mut alice = events(stream_of(&session).bearer("user:alice").get(&site).await);
+    site.fixture.bump("file:///secret");
+    assert_eq!(next(&mut alice).await.unwrap(), updated("file:///secret"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_owner_watches_so_many_resources_in_all_its_sessions() {
+    let site = Site::new();
+    let mut refused = 0;
+    for opened in 0..3 {
+        let session = initialize(&site, Some("user:alice"), json!({})).await;
+        for number in 0..100 {
+            let uri = format!("note://{opened}{number}");
+            let got = subscribe(&session, &uri).bearer("user:alice").post(&site).await;
+            refused += usize::from(!got.body.contains("\"result\":{}"));
+        }
+    }
+    assert_eq!(refused, 300 - 256);
+    let session = initialize(&site, Some("user:bob"), json!({})).await;
+    assert_eq!(subscribe(&session, "note://7").bearer("user:bob").post(&site).await.result(), json!({}));
+}

@@ -15,6 +15,8 @@ use crate::failure::Failure;
 
 /// How often a change is tried again when others come in between. Each time one of them got through.
 const TRIES: usize = 200;
+/// Warnings that one answer has room for.
+const MOST_WARNINGS: usize = 100;
 
 /// Why something can't be taken back.
 pub(super) enum Stays {
@@ -34,23 +36,26 @@ impl From<Failure> for Stays {
 pub(super) struct Wanted {
     pub(super) edits: Vec<Edit>,
     pub(super) final_for: Option<&'static str>,
+    /// What was asked for and left out, in words.
+    pub(super) skipped: Vec<String>,
 }
 
 impl From<Vec<Edit>> for Wanted {
     fn from(edits: Vec<Edit>) -> Self {
-        Self { edits, final_for: None }
+        Self { edits, final_for: None, skipped: Vec::new() }
     }
 }
 
 pub(super) async fn change(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<ToolAnswer, Failure> {
     for _ in 0..TRIES {
         let moment = desk.store.edits().moment().await.map_err(|fault| Failure::store(&fault))?;
-        let Wanted { edits, final_for } = wanted(desk, tool, arguments).await?;
+        let Wanted { edits, final_for, skipped } = wanted(desk, tool, arguments).await?;
+        let warnings = warnings(desk, &edits, skipped).await?;
         if edits.is_empty() {
-            return Ok(answer(&edits, false)?.never_undone("Nothing was changed."));
+            return Ok(answer(&edits, &warnings, false)?.never_undone("Nothing was changed."));
         }
         if desk.store.edits().commit(moment, &edits).await.map_err(refused)? {
-            let answer = answer(&edits, false)?;
+            let answer = answer(&edits, &warnings, false)?;
             return match final_for {
                 Some(why) => Ok(answer.never_undone(why)),
                 None => Ok(answer.undone_by(record(&edits)?)),
@@ -61,9 +66,35 @@ pub(super) async fn change(desk: &Desk<'_>, tool: &str, arguments: &RawValue) ->
 }
 
 pub(super) async fn preview(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<ToolAnswer, Failure> {
-    let Wanted { edits, .. } = wanted(desk, tool, arguments).await?;
+    let Wanted { edits, skipped, .. } = wanted(desk, tool, arguments).await?;
     desk.store.edits().check(&edits).await.map_err(refused)?;
-    answer(&edits, true)
+    answer(&edits, &warnings(desk, &edits, skipped).await?, true)
+}
+
+/// What was left out, and overrides that are on and lift nothing.
+async fn warnings(desk: &Desk<'_>, edits: &[Edit], skipped: Vec<String>) -> Result<Vec<String>, Failure> {
+    let mut warnings = skipped;
+    for row in edits.iter().filter_map(|edit| edit.after.as_ref()) {
+        let Row::Override(switched) = row else { continue };
+        let Some(tool) = desk.gate.catalog().find(&switched.tool).filter(|_| switched.enabled) else { continue };
+        if warnings.len() >= MOST_WARNINGS {
+            break;
+        }
+        if tool.facts.disabled {
+            let why = "it is disabled for everybody, and an override does not lift that";
+            warnings.push(format!("Tool '{}' stays off: {why}.", tool.name));
+            continue;
+        }
+        let rank = |plan: &str| desk.plans().iter().position(|known| known == plan);
+        let Some(least) = tool.facts.min_plan.as_deref() else { continue };
+        let tenant = desk.store.tenants().get(&switched.tenant).await.map_err(|fault| Failure::store(&fault))?;
+        let has = tenant.and_then(|tenant| rank(&tenant.plan)).unwrap_or_default();
+        if rank(least).is_none_or(|least| has < least) {
+            let why = format!("it needs the plan '{least}', and an override does not lift that");
+            warnings.push(format!("Tool '{}' stays off for tenant '{}': {why}.", tool.name, switched.tenant));
+        }
+    }
+    Ok(warnings)
 }
 
 async fn wanted(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<Wanted, Failure> {
@@ -92,7 +123,7 @@ pub(super) async fn take_back(desk: &Desk<'_>, done: Vec<Edit>) -> Result<ToolAn
             }
         }
         if edits.commit(moment, &back).await.map_err(refused)? {
-            return Ok(answer(&back, false)?.undone_by(record(&back)?));
+            return Ok(answer(&back, &[], false)?.undone_by(record(&back)?));
         }
     }
     Err(busy().into())
@@ -124,9 +155,13 @@ async fn takes_more(desk: &Desk<'_>, row: &Row, edits: &[Edit]) -> Result<bool, 
     })
 }
 
-fn answer(edits: &[Edit], dry_run: bool) -> Result<ToolAnswer, Failure> {
+fn answer(edits: &[Edit], warnings: &[String], dry_run: bool) -> Result<ToolAnswer, Failure> {
     let changes: Vec<_> = edits.iter().filter_map(shown::change).collect();
-    written(&json!({ "changed": !dry_run && !edits.is_empty(), "dry_run": dry_run, "changes": changes }))
+    let mut answer = json!({ "changed": !dry_run && !edits.is_empty(), "dry_run": dry_run, "changes": changes });
+    if let Some(answer) = answer.as_object_mut().filter(|_| !warnings.is_empty()) {
+        answer.insert("warnings".to_owned(), warnings.into());
+    }
+    written(&answer)
 }
 
 /// Who came to be known by becoming a member stays known: others may know it by now.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toolgate_store::tenants::{CatalogChange, CatalogRow, Edit, Override, Row};
 
-use super::{desk::Desk, saying::said, shown::same_switch, wishes::store};
+use super::{changing::Wanted, desk::Desk, saying::said, shown::same_switch, wishes::store};
 use crate::{failure::Failure, times::now};
 
 #[derive(Deserialize)]
@@ -35,13 +35,15 @@ struct Switched {
     reason: Option<String>,
 }
 
-pub(super) async fn wanted(desk: &Desk<'_>, asked: Import) -> Result<Vec<Edit>, Failure> {
-    let mut edits = said_of_tools(desk, asked.catalog).await?;
-    edits.extend(switched(desk, asked.overrides).await?);
-    Ok(edits)
+/// Rows about tools that are not here are left out and named: an export may be of another time or place.
+pub(super) async fn wanted(desk: &Desk<'_>, asked: Import) -> Result<Wanted, Failure> {
+    let mut skipped = Vec::new();
+    let mut edits = said_of_tools(desk, asked.catalog, &mut skipped).await?;
+    edits.extend(switched(desk, asked.overrides, &mut skipped).await?);
+    Ok(Wanted { edits, final_for: None, skipped })
 }
 
-async fn said_of_tools(desk: &Desk<'_>, rows: Vec<Said>) -> Result<Vec<Edit>, Failure> {
+async fn said_of_tools(desk: &Desk<'_>, rows: Vec<Said>, skipped: &mut Vec<String>) -> Result<Vec<Edit>, Failure> {
     let stored = desk.store.catalog().list().await.map_err(store)?;
     let mut before: BTreeMap<String, CatalogRow> = stored.into_iter().map(|row| (row.tool.clone(), row)).collect();
     let mut edits = Vec::new();
@@ -55,8 +57,11 @@ async fn said_of_tools(desk: &Desk<'_>, rows: Vec<Said>) -> Result<Vec<Edit>, Fa
             disabled: row.disabled.unwrap_or_default(),
         };
         let tool = desk.canonical(&row.tool_name);
-        if says != CatalogChange::default() || !before.contains_key(&tool) {
-            desk.tool(&row.tool_name).map_err(at("catalog", number))?;
+        if (says != CatalogChange::default() || !before.contains_key(&tool))
+            && let Err(gone) = desk.tool(&row.tool_name)
+        {
+            skipped.push(left_out("catalog", number, &gone));
+            continue;
         }
         once(&mut seen, tool.clone(), "catalog", number)?;
         let (changed_by, changed_at) = (desk.caller.principal(), now());
@@ -66,7 +71,7 @@ async fn said_of_tools(desk: &Desk<'_>, rows: Vec<Said>) -> Result<Vec<Edit>, Fa
     Ok(edits)
 }
 
-async fn switched(desk: &Desk<'_>, rows: Vec<Switched>) -> Result<Vec<Edit>, Failure> {
+async fn switched(desk: &Desk<'_>, rows: Vec<Switched>, skipped: &mut Vec<String>) -> Result<Vec<Edit>, Failure> {
     let mut before: BTreeMap<(String, String), Override> = BTreeMap::new();
     let mut known: BTreeMap<String, ()> = BTreeMap::new();
     let mut seen = BTreeMap::new();
@@ -79,8 +84,11 @@ async fn switched(desk: &Desk<'_>, rows: Vec<Switched>) -> Result<Vec<Edit>, Fai
             known.insert(row.tenant.clone(), ());
         }
         let key = (row.tenant, desk.canonical(&row.tool_name));
-        if row.is_enabled.is_some() || !before.contains_key(&key) {
-            desk.tool(&row.tool_name).map_err(at("overrides", number))?;
+        if (row.is_enabled.is_some() || !before.contains_key(&key))
+            && let Err(gone) = desk.tool(&row.tool_name)
+        {
+            skipped.push(left_out("overrides", number, &gone));
+            continue;
         }
         once(&mut seen, key.clone(), "overrides", number)?;
         let was = before.remove(&key);
@@ -105,6 +113,10 @@ fn once<K: Ord>(seen: &mut BTreeMap<K, usize>, key: K, list: &str, number: usize
             Err(at(list, number)(problem))
         }
     }
+}
+
+fn left_out(list: &str, number: usize, gone: &Failure) -> String {
+    format!("Row '{list}/{number}' was left out: {}", gone.error)
 }
 
 /// Says which row it is.

@@ -25,6 +25,7 @@ use toolgate_store::{Store, tenants::Edit};
 use crate::{
     definitions::{BadPack, compact, offers},
     failure::Failure,
+    whole_numbers::read_arguments,
 };
 use changing::Stays;
 use desk::Desk;
@@ -103,7 +104,7 @@ impl ToolSource for AdminPack {
 }
 
 fn arguments<T: DeserializeOwned>(given: &RawValue) -> Result<T, Failure> {
-    serde_json::from_str(given.get()).map_err(|fault| Failure::invalid(format!("Invalid arguments: {fault}.")))
+    read_arguments(given.get()).map_err(|fault| Failure::invalid(format!("Invalid arguments: {fault}.")))
 }
 
 fn written(content: &Value) -> Result<ToolAnswer, Failure> {

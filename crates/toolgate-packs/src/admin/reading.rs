@@ -8,6 +8,7 @@ use toolgate_core::{
     Caller, Tool,
     caller::{self, Role, UserId},
     explain::Standing,
+    tool::Permission,
 };
 use toolgate_store::{
     Mark, Page, Paging,
@@ -88,7 +89,9 @@ async fn standings<'a>(desk: &Desk<'a>, tenant: &Tenant) -> Result<Vec<(&'a Tool
     let undecided = || Failure::internal("The gate can't decide for a member of this tenant.");
     let view = desk.gate.view(&member).ok_or_else(undecided)?;
     let standing = |tool: &'a Arc<Tool>| {
-        let standing = desk.gate.standing(&view, &member, tool.name.as_str()).ok_or_else(undecided)?;
+        let mut standing = desk.gate.standing(&view, &member, tool.name.as_str()).ok_or_else(undecided)?;
+        // no switch and no plan gives these to a member
+        standing.enabled &= !matches!(tool.facts.permission, Permission::AdminOnly | Permission::OperatorOnly);
         Ok((&**tool, standing))
     };
     desk.gate.catalog().tools().map(standing).collect()

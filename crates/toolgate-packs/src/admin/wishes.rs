@@ -29,7 +29,7 @@ pub(super) async fn wanted(desk: &Desk<'_>, tool: &str, given: &RawValue) -> Res
         "admin_add_user" => people::add_user(desk, arguments(given)?).await?.into(),
         "admin_change_user" => people::change_user(desk, arguments(given)?).await?.into(),
         "admin_remove_user" => people::remove_user(desk, arguments(given)?).await?.into(),
-        "admin_import" => import::wanted(desk, arguments(given)?).await?.into(),
+        "admin_import" => import::wanted(desk, arguments(given)?).await?,
         _ => saying::say(desk, tool, arguments(given)?).await?.into(),
     })
 }
@@ -92,6 +92,9 @@ struct CreateTenant {
 }
 
 async fn create_tenant(desk: &Desk<'_>, asked: CreateTenant) -> Result<Vec<Edit>, Failure> {
+    if !asked.id.chars().any(|c| c.is_ascii_alphanumeric()) {
+        return Err(Failure::invalid("Argument 'id' is not valid: it has no letter and no digit."));
+    }
     let plan = asked.plan.map_or_else(|| Ok(desk.lowest_plan()), |plan| desk.plan(&plan))?;
     if desk.store.tenants().get(&asked.id).await.map_err(store)?.is_some() {
         return Err(Failure::conflict(format!("There is a tenant '{}' already.", short(&asked.id))));
@@ -149,5 +152,5 @@ async fn remove_tenant(desk: &Desk<'_>, asked: NamedTenant) -> Result<Wanted, Fa
         edits.clear();
     }
     edits.push(gone(Row::Tenant(tenant)));
-    Ok(Wanted { edits, final_for })
+    Ok(Wanted { edits, final_for, skipped: Vec::new() })
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_core::calendar;
 use toolgate_store::fitness::{Activity, Record, RecordKind};
 
 use super::{
@@ -12,7 +13,10 @@ use super::{
     sport,
     undoing::Undo,
 };
-use crate::{failure::Failure, times};
+use crate::{
+    failure::{Failure, short},
+    times,
+};
 
 /// Of one user.
 const MOST_GOALS: i64 = 500;
@@ -56,12 +60,26 @@ impl Goal {
         })
     }
 
-    pub(super) fn shown(&self) -> Value {
-        json!({"goal_id": null, "goal": self.content(), "status": "preview", "dryRun": true})
+    /// The schema knows what a date looks like, not which ones there are.
+    fn checked(&self) -> Result<(), Failure> {
+        let Some(text) = &self.target_date else { return Ok(()) };
+        let mut parts = text.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+        let mut next = || parts.next().flatten();
+        let exists = next().zip(next()).zip(next()).is_some_and(|((year, month), day)| {
+            (1..=12).contains(&month) && calendar::date(calendar::days(year, month, day)) == (year, month, day)
+        });
+        let wrong = || Failure::invalid(format!("target_date '{}' is no day of the calendar.", short(text)));
+        exists.then_some(()).ok_or_else(wrong)
+    }
+
+    pub(super) fn shown(&self) -> Result<Value, Failure> {
+        self.checked()?;
+        Ok(json!({"goal_id": null, "goal": self.content(), "status": "preview", "dryRun": true}))
     }
 }
 
 pub(super) async fn set(athlete: &Athlete, goal: &Goal) -> Result<(Value, Undo), Failure> {
+    goal.checked()?;
     let held = athlete.repository.count_records(RecordKind::Goal).await.map_err(|fault| Failure::store(&fault))?;
     if held >= MOST_GOALS {
         return Err(Failure::conflict(format!("There are {MOST_GOALS} goals already.")));

@@ -41,6 +41,7 @@ use toolgate_store::Store;
 use crate::{
     definitions::{BadPack, compact, offers},
     failure::Failure,
+    whole_numbers::read_arguments,
 };
 use analysis::{compare, intelligence, metrics, patterns, trends};
 use athlete::Athlete;
@@ -138,7 +139,7 @@ impl FitnessPack {
         Ok(Some(match tool {
             "connect_provider" => connections::shown(&athlete()?, &self.files, read(arguments)?).await?,
             "disconnect_provider" => connections::shown_end(&athlete()?, &read(arguments)?).await?,
-            "set_goal" => read::<goals::Goal>(arguments)?.shown(),
+            "set_goal" => read::<goals::Goal>(arguments)?.shown()?,
             "save_recipe" => read::<recipes::Recipe>(arguments)?.shown()?,
             "delete_recipe" => recipes::shown_deletion(&athlete()?, &read(arguments)?).await?,
             "update_user_configuration" => {
@@ -170,7 +171,7 @@ fn of_nobody(tool: &str, arguments: &RawValue) -> Result<Option<Value>, Failure>
         parameters: Map<String, Value>,
     }
     Ok(Some(match tool {
-        "calculate_daily_nutrition" => needs::daily(&read(arguments)?),
+        "calculate_daily_nutrition" => needs::daily(&read(arguments)?)?,
         "search_food" => foods::search(&read(arguments)?)?,
         "get_food_details" => foods::details(&read(arguments)?)?,
         "analyze_meal_nutrition" => meal::analyze(&read(arguments)?)?,
@@ -231,7 +232,17 @@ fn taken_back(content: &Value, user: &str, undo: Option<Undo>, why_not: &str) ->
 }
 
 fn read<T: DeserializeOwned>(arguments: &RawValue) -> Result<T, Failure> {
-    serde_json::from_str(arguments.get()).map_err(|fault| Failure::invalid(format!("Invalid arguments: {fault}.")))
+    read_arguments(arguments.get()).map_err(|fault| Failure::invalid(misread(arguments, &fault)))
+}
+
+/// The schema has let the arguments through, so that most often a whole number is larger than any that is meant.
+fn misread(arguments: &RawValue, fault: &serde_json::Error) -> String {
+    let members: Map<String, Value> = serde_json::from_str(arguments.get()).unwrap_or_default();
+    let vast = |value: &Value| value.as_i64().is_none() && value.as_f64().is_some_and(|number| number.abs() >= 9e18);
+    match members.iter().find(|(_, value)| vast(value)) {
+        Some((name, _)) => format!("Argument '{name}' is out of range: it is too large a number."),
+        None => format!("Invalid arguments: {fault}."),
+    }
 }
 
 fn is_dry(arguments: &RawValue) -> bool {

@@ -51,16 +51,17 @@ pub(super) fn summarize(track: &Track) -> Summary {
 /// Meters since the start at each point: the device's where it measured, else over the ground from place to place.
 fn distances(points: &[Point]) -> Vec<f64> {
     let mut total = 0.0_f64;
-    let mut last: Option<(f64, f64)> = None;
+    let (mut last, mut stopped): (Option<(f64, f64)>, bool) = (None, false);
     let measured = points.iter().any(|point| point.distance.is_some_and(|distance| distance > 0.0));
     let at = |point: &Point| {
+        stopped |= point.resumes;
         if measured {
             total = point.distance.unwrap_or(total).max(total);
         } else if let (Some(latitude), Some(longitude)) = (point.latitude, point.longitude) {
-            if let Some(last) = last {
+            if let Some(last) = last.filter(|_| !stopped) {
                 total += globe::meters(last, (latitude, longitude));
             }
-            last = Some((latitude, longitude));
+            (last, stopped) = (Some((latitude, longitude)), false);
         }
         total
     };
@@ -74,7 +75,7 @@ fn moving(points: &[Point], distances: &[f64]) -> Option<i64> {
         points.windows(2).zip(distances.windows(2)).filter_map(|(points, distances)| match (points, distances) {
             ([one, next], [from, to]) => {
                 let seconds = seconds_between(one, next);
-                ((to - from) >= MOVING_METERS_A_SECOND * seconds).then_some(seconds)
+                (!next.resumes && (to - from) >= MOVING_METERS_A_SECOND * seconds).then_some(seconds)
             }
             _ => None,
         });
@@ -83,10 +84,12 @@ fn moving(points: &[Point], distances: &[f64]) -> Option<i64> {
 
 /// Meters upwards, without what goes up and down again by less than a barometer's noise.
 fn climbed(points: &[Point]) -> f64 {
-    let mut altitudes = points.iter().filter_map(|point| point.altitude);
-    let Some(mut low) = altitudes.next() else { return 0.0 };
-    let mut gained = 0.0;
-    for altitude in altitudes {
+    let (mut low, mut gained) = (f64::INFINITY, 0.0);
+    for point in points {
+        if point.resumes {
+            low = f64::INFINITY;
+        }
+        let Some(altitude) = point.altitude else { continue };
         if altitude < low {
             low = altitude;
         } else if altitude - low >= CLIMB_METERS {
@@ -179,6 +182,17 @@ mod tests {
         ]));
         assert_eq!(summary.figures.distance_cm, 5_000);
         assert_eq!(summary.figures.moving_s, 10, "the rest was standing");
+    }
+
+    #[test]
+    fn what_lies_between_two_segments_is_no_part_of_the_activity() {
+        let resumed = Point { resumes: true, ..point(6_720, 1.0, 500.0, None) };
+        let points =
+            vec![point(0, 0.0, 100.0, None), point(600, 0.01, 100.0, None), resumed, point(7_320, 1.01, 500.0, None)];
+        let figures = summarize(&track(points)).figures;
+        assert_eq!((figures.elapsed_s, figures.moving_s), (7_320, 1_200));
+        assert_eq!((figures.distance_cm + 50) / 100, 2_224);
+        assert_eq!(figures.elevation_gain_cm, 0);
     }
 
     #[test]

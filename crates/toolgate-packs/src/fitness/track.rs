@@ -30,6 +30,8 @@ pub(super) struct Point {
     pub(super) heart_rate: Option<u16>,
     pub(super) cadence: Option<u16>,
     pub(super) power: Option<u16>,
+    /// The recording was stopped before this point: nobody knows what happened in between.
+    pub(super) resumes: bool,
 }
 
 impl Track {
@@ -43,13 +45,17 @@ impl Track {
 
     /// Leaves out what can't be: points without a time or going back in time, places off the globe.
     pub(super) fn settle(&mut self) {
-        let mut last = i64::MIN;
-        self.points.retain(|point| match point.at {
-            Some(at) if at > last => {
-                last = at;
-                true
+        let (mut last, mut stopped) = (i64::MIN, false);
+        self.points.retain_mut(|point| {
+            stopped |= point.resumes;
+            match point.at {
+                Some(at) if at > last => {
+                    last = at;
+                    point.resumes = std::mem::take(&mut stopped);
+                    true
+                }
+                _ => false,
             }
-            _ => false,
         });
         let is_within = |value: Option<f64>, most: f64| value.filter(|value| value.abs() <= most);
         for point in &mut self.points {

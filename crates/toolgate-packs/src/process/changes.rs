@@ -1,34 +1,40 @@
 //! What changed in the caller's worktree, and only there.
 
-use std::path::PathBuf;
-
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolgate_core::caller::Task;
 use toolgate_spine::ToolAnswer;
 use toolgate_store::Store;
 
-use super::git::{Asked, Worktree};
+use super::worktree::{Worktree, Worktrees};
 use crate::{
     failure::{Failure, short},
     workspace::answered,
 };
 
-/// Of a difference.
+/// The size of a difference.
 const MOST: usize = 50 << 10;
 const MOST_COMMITS: usize = 1_000;
+/// The length of a commit's subject.
+const MOST_SUBJECT: usize = 1_000;
 
 #[derive(Deserialize)]
 pub(super) struct Since {
     since_commit: Option<String>,
 }
 
-pub(super) async fn diff(store: &Store, task: &Task, since: Since) -> Result<ToolAnswer, Failure> {
-    let (worktree, since) = begin(store, task, since, "git diff").await?;
-    let range = format!("{since}..HEAD");
-    let options = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--end-of-options"];
-    let asked = Asked { name: "git diff", most: MOST };
-    let (text, cut) = worktree.ask(&asked, options.into_iter().chain([range.as_str(), "--"])).await?;
+pub(super) async fn diff(
+    store: &Store,
+    worktrees: &Worktrees,
+    task: &Task,
+    since: Since,
+) -> Result<ToolAnswer, Failure> {
+    let (worktree, since) = begin(store, worktrees, task, since, "git diff").await?;
+    let revision = since.clone();
+    let text = worktree.read(move |repository| repository.diff(&repository.resolve(&revision)?, MOST)).await?;
+    let cut = text.len() > MOST;
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    text.truncate(text.floor_char_boundary(MOST));
     let mut answer = Map::new();
     answer.insert("diff".to_owned(), text.into());
     answer.insert("since_commit".to_owned(), since.into());
@@ -40,23 +46,23 @@ pub(super) async fn diff(store: &Store, task: &Task, since: Since) -> Result<Too
     answered(&Value::Object(answer))
 }
 
-pub(super) async fn log(store: &Store, task: &Task, since: Since) -> Result<ToolAnswer, Failure> {
-    let (worktree, since) = begin(store, task, since, "git log").await?;
-    let range = format!("{since}..HEAD");
-    let count = format!("--max-count={}", MOST_COMMITS + 1);
-    let options = ["log", "--no-show-signature", "--no-color", "--format=%H %s", &count, "--end-of-options"];
-    let asked = Asked { name: "git log", most: 1 << 20 };
-    let (text, cut) = worktree.ask(&asked, options.into_iter().chain([range.as_str(), "--"])).await?;
-    let commit = |line: &str| {
-        let (hash, message) = line.split_once(' ').unwrap_or((line, ""));
-        json!({"hash": hash, "message": message})
-    };
-    let lines: Vec<&str> = text.lines().collect();
-    let truncated = cut || lines.len() > MOST_COMMITS;
-    let commits: Vec<Value> = lines.into_iter().take(MOST_COMMITS).map(commit).collect();
+pub(super) async fn log(
+    store: &Store,
+    worktrees: &Worktrees,
+    task: &Task,
+    since: Since,
+) -> Result<ToolAnswer, Failure> {
+    let (worktree, since) = begin(store, worktrees, task, since, "git log").await?;
+    let revision = since.clone();
+    let entries = worktree.read(move |repository| repository.log(&repository.resolve(&revision)?)).await?;
+    let truncated = entries.len() > MOST_COMMITS;
+    let commits = entries.iter().take(MOST_COMMITS).map(|entry| {
+        let message: String = entry.subject.chars().take(MOST_SUBJECT).collect();
+        json!({"hash": entry.id.to_string(), "message": message})
+    });
     let mut answer = Map::new();
     answer.insert("since_commit".to_owned(), since.into());
-    answer.insert("commits".to_owned(), commits.into());
+    answer.insert("commits".to_owned(), commits.collect());
     answer.insert("truncated".to_owned(), truncated.into());
     if truncated {
         answer.insert("note".to_owned(), "There are more commits. Ask since a later one.".into());
@@ -67,6 +73,7 @@ pub(super) async fn log(store: &Store, task: &Task, since: Since) -> Result<Tool
 /// The task's own worktree, and the commit to look back to.
 async fn begin(
     store: &Store,
+    worktrees: &Worktrees,
     task: &Task,
     Since { since_commit }: Since,
     asking: &'static str,
@@ -80,7 +87,7 @@ async fn begin(
     let record = store.tasks().record(&task.id).await.map_err(|fault| Failure::store(&fault))?;
     let setting = record.ok_or_else(|| Failure::unknown_task(&task.id))?.setting;
     let missing = || Failure::not_found(format!("No worktree found for task '{}'.", short(&task.id)));
-    let path = PathBuf::from(setting.worktree.ok_or_else(missing)?);
+    let path = setting.worktree.ok_or_else(missing)?;
     let first = match (since_commit, task.process.as_deref()) {
         (Some(since), _) => Some(since),
         (None, Some(process)) => {
@@ -93,7 +100,7 @@ async fn begin(
             "No commit reference found. Provide since_commit or ensure the process has recorded commits.",
         )
     })?;
-    Ok((Worktree::open(path, setting.main_repo.map(PathBuf::from), asking).await?, since))
+    Ok((worktrees.open(&path, setting.main_repo.as_deref(), asking)?, since))
 }
 
 /// Nothing that git takes for an option, a range or anything else than one commit.

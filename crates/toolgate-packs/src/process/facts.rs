@@ -21,8 +21,8 @@ pub(super) fn facts(tool: &str) -> Facts {
             "現在のステップの前にステップを追加します",
         ),
     };
-    // its own limit for git comes first
-    let asks_git = matches!(tool, "get_git_diff" | "get_commit_log");
+    // the pack's own limits of a worktree come first
+    let reads_git = matches!(tool, "get_git_diff" | "get_commit_log");
     Facts {
         scope: Scope::Orchestrator,
         effect,
@@ -30,8 +30,8 @@ pub(super) fn facts(tool: &str) -> Facts {
         help_names: false,
         group: Some("process".to_owned()),
         limits: Limits {
-            timeout_ms: asks_git.then_some(40_000),
-            concurrency: asks_git.then_some(16),
+            timeout_ms: reads_git.then_some(40_000),
+            concurrency: reads_git.then_some(16),
             ..Limits::default()
         },
         example: Some(Example(example.to_owned())),

@@ -3,14 +3,16 @@
 mod changes;
 mod deciding;
 mod facts;
-mod git;
+mod repository;
 mod state;
+mod worktree;
 
 use async_trait::async_trait;
 use toolgate_core::Tool;
 use toolgate_spine::{ArgumentFault, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 use toolgate_store::Store;
 
+use self::worktree::Worktrees;
 use crate::{
     definitions::{BadPack, compact, offers},
     failure::Failure,
@@ -27,11 +29,12 @@ pub fn offered() -> Result<Vec<ToolOffer>, BadPack> {
 pub struct ProcessPack {
     store: Store,
     offers: Vec<ToolOffer>,
+    worktrees: Worktrees,
 }
 
 impl ProcessPack {
     pub fn new(store: Store) -> Result<Self, BadPack> {
-        Ok(Self { store, offers: offered()? })
+        Ok(Self { store, offers: offered()?, worktrees: Worktrees::default() })
     }
 
     async fn answer(&self, call: &Recorded) -> Result<ToolAnswer, Failure> {
@@ -40,8 +43,8 @@ impl ProcessPack {
         match call.tool().own_name.as_str() {
             "get_process_state" => state::show(&self.store, task).await,
             "set_process_decision" => deciding::decide(&self.store, task, read(given)?).await,
-            "get_git_diff" => changes::diff(&self.store, task, read(given)?).await,
-            "get_commit_log" => changes::log(&self.store, task, read(given)?).await,
+            "get_git_diff" => changes::diff(&self.store, &self.worktrees, task, read(given)?).await,
+            "get_commit_log" => changes::log(&self.store, &self.worktrees, task, read(given)?).await,
             _ => deciding::inject(&self.store, task, read(given)?).await,
         }
     }

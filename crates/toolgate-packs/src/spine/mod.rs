@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{json, value::to_raw_value};
 use toolgate_core::{
     Facts, Tool,
     tool::{Effect, Example, Limits, WhenDenied},
@@ -160,17 +160,33 @@ async fn undo(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault>
             Err(problem) => return failure(problem),
         },
     };
-    let (mut undone, mut failed) = (Vec::new(), Vec::new());
+    let (mut undone, mut own, mut failed) = (Vec::new(), Vec::new(), None);
     for receipt in receipts {
         match spine.undo(&caller, &receipt, call.lang()).await {
-            Ok(_) => undone.push(receipt),
+            Ok(done) => {
+                undone.push(receipt);
+                own.push(done.receipt);
+            }
             // what came before it may build on it, so that the rest stays
             Err(problem) => {
-                failed.push(json!({ "receipt": receipt, "reason": problem.to_string() }));
+                failed = Some((receipt, problem.to_string()));
                 break;
             }
         }
     }
-    let is_error = !failed.is_empty();
-    answer(&json!({ "undone": undone, "failed": failed }), is_error)
+    undo_answer(&undone, &own, failed)
+}
+
+/// `own` are the receipts that the undos left: to undo those is to do it again.
+fn undo_answer(undone: &[String], own: &[String], failed: Option<(String, String)>) -> Result<ToolAnswer, SourceFault> {
+    let is_error = failed.is_some();
+    let failed = failed.map(|(receipt, reason)| json!({ "receipt": receipt, "reason": reason }));
+    let answered = answer(&json!({ "undone": undone, "receipts": own, "failed": Vec::from_iter(failed) }), is_error)?;
+    match own {
+        [only] => {
+            let only = to_raw_value(only).map_err(|fault| SourceFault::unavailable(fault.to_string()))?;
+            Ok(answered.with_meta("toolgate/receipt", &only))
+        }
+        _ => Ok(answered),
+    }
 }

@@ -67,7 +67,7 @@ pub(super) async fn preview(spine: &Spine, call: &Recorded) -> Result<ToolAnswer
 
 pub(super) async fn execute(spine: &Spine, call: &Recorded) -> Result<ToolAnswer, SourceFault> {
     let Executing { plan, on_failure } = read(call)?;
-    let how = Execution { on_failure, wait: call.wait(), lang: call.lang() };
+    let how = Execution { on_failure, wait: call.wait(), client: call.client().clone(), lang: call.lang() };
     let executed = spine.execute_plan(&Arc::new(call.caller().clone()), &plan, how).await;
     shown(executed, |shown| !shown.is_done())
 }
@@ -85,11 +85,9 @@ pub(super) async fn undo(
     lang: Lang,
 ) -> Result<ToolAnswer, SourceFault> {
     match spine.undo_plan(caller, plan, lang).await {
-        Ok(TakenBack { undone, failed }) => {
-            let is_error = failed.is_some();
-            let failed =
-                failed.map(|(receipt, reason)| json!({ "receipt": receipt.unwrap_or_default(), "reason": reason }));
-            answer(&json!({ "undone": undone, "failed": Vec::from_iter(failed) }), is_error)
+        Ok(TakenBack { undone, receipts, failed }) => {
+            let failed = failed.map(|(receipt, reason)| (receipt.unwrap_or_default(), reason));
+            super::undo_answer(&undone, &receipts, failed)
         }
         Err(problem) => super::failure(problem),
     }

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 use toolgate_core::Lang;
-use toolgate_spine::{ArgumentFault, ToolAnswer};
+use toolgate_spine::{ArgumentFault, OUTCOME_UNKNOWN, ToolAnswer};
 use toolgate_store::StoreError;
+
+use crate::failure::MAY_BE_DONE;
 
 /// A text for people, in each language.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +100,8 @@ impl Failure {
             content.insert((*key).to_owned(), text.get(lang).into());
         }
         let content = Value::Object(content);
-        ToolAnswer::failure(&content, &content.to_string())
+        let answer = ToolAnswer::failure(&content, &content.to_string());
+        if self.code == OUTCOME_UNKNOWN { answer.of_unknown_outcome() } else { answer }
     }
 }
 
@@ -113,6 +116,13 @@ impl From<StoreError> for Failure {
             );
         }
         tracing::error!(target: "toolgate::team", %fault, "the store failed");
+        if fault.is_outcome_unknown() {
+            return Self::new(
+                OUTCOME_UNKNOWN,
+                MAY_BE_DONE,
+                "実行されたかどうか不明です: ストアが時間内に応答しませんでした。再試行する前に確認してください。",
+            );
+        }
         Self::internal()
     }
 }

@@ -12,7 +12,7 @@ mod work;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use toolgate_core::{Tool, caller};
+use toolgate_core::{KnownSecrets, Tool, caller};
 use toolgate_spine::{ArgumentFault, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 use toolgate_store::{
     Store,
@@ -20,12 +20,14 @@ use toolgate_store::{
 };
 
 use crate::definitions::{BadPack, compact, offers};
+use crate::whole_numbers::read_arguments;
 use failure::Failure;
 
 pub use clock::Clock;
 
 const PEOPLE: &str = include_str!("people.json");
 const WORK: &str = include_str!("work.json");
+const KNOWN_PASSKEYS: usize = 10_000;
 
 /// What the operator may set about the pack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,12 +51,20 @@ pub struct TeamPack {
     store: Store,
     clock: Clock,
     passkeys: people::Passkeys,
+    /// Passkeys that were right before, by agent.
+    known_passkeys: KnownSecrets,
     offers: Vec<ToolOffer>,
 }
 
 impl TeamPack {
     pub fn new(store: Store, config: TeamConfig) -> Result<Self, BadPack> {
-        Ok(Self { store, clock: Clock::default(), passkeys: people::Passkeys::default(), offers: offered(config)? })
+        Ok(Self {
+            store,
+            clock: Clock::default(),
+            passkeys: people::Passkeys::default(),
+            known_passkeys: KnownSecrets::new(KNOWN_PASSKEYS),
+            offers: offered(config)?,
+        })
     }
 
     /// With another clock than the machine's.
@@ -108,7 +118,7 @@ fn seat(call: &Recorded) -> Option<(&str, &str, Purpose)> {
 
 /// The arguments of a call; that they fit, the schema has checked.
 fn arguments<T: DeserializeOwned>(call: &Recorded) -> Result<T, Failure> {
-    serde_json::from_str(call.arguments().get()).map_err(|fault| {
+    read_arguments(call.arguments().get()).map_err(|fault: serde_json::Error| {
         // the fault may repeat a value
         tracing::error!(target: "toolgate::team", tool = %call.tool().name, line = fault.line(), "arguments do not fit");
         Failure::internal()
@@ -141,9 +151,5 @@ impl ToolSource for TeamPack {
     /// A plan is kept as it was proposed, and no passkey is.
     fn plannable(&self, tool: &Tool) -> bool {
         tool.own_name.as_str() != "authenticate"
-    }
-
-    fn declares_for_the_gate(&self) -> bool {
-        true
     }
 }

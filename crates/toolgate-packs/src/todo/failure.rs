@@ -1,8 +1,10 @@
 //! Every way a todo tool fails: one shape, and the texts people know.
 
 use serde::Serialize;
-use toolgate_spine::{ArgumentFault, ToolAnswer};
+use toolgate_spine::{ArgumentFault, OUTCOME_UNKNOWN, ToolAnswer};
 use toolgate_store::StoreError;
+
+use crate::failure::MAY_BE_DONE;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Failure {
@@ -44,6 +46,9 @@ impl Failure {
             return Self::validation("Text must not hold a zero byte");
         }
         tracing::error!(target: "toolgate::todo", tool, %fault, "the store failed");
+        if fault.is_outcome_unknown() {
+            return Self { error: MAY_BE_DONE.to_owned(), code: OUTCOME_UNKNOWN, task_id: None };
+        }
         Self::internal(tool)
     }
 
@@ -79,6 +84,7 @@ impl Failure {
 
     pub(super) fn into_answer(self) -> ToolAnswer {
         let text = serde_json::to_string(&self).unwrap_or_else(|_| self.error.clone());
-        ToolAnswer::failure(&self, &text)
+        let answer = ToolAnswer::failure(&self, &text);
+        if self.code == OUTCOME_UNKNOWN { answer.of_unknown_outcome() } else { answer }
     }
 }

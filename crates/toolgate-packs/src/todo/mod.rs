@@ -3,11 +3,13 @@
 //! Tools call use cases, use cases call a repository made for one user. Nothing is kept between calls.
 
 mod failure;
+mod task_page;
+mod task_undo;
 mod use_cases;
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use toolgate_core::{
     Facts, Tool,
     tool::{Binding, Effect, Example, WhenDenied},
@@ -16,8 +18,9 @@ use toolgate_spine::{ArgumentFault, Recorded, SourceFault, ToolAnswer, ToolOffer
 use toolgate_store::Store;
 
 use crate::definitions::{BadPack, compact, offers};
+use crate::whole_numbers::whole;
 use failure::Failure;
-use use_cases::{Changed, Status};
+use use_cases::{Done, Status};
 
 const DEFINITIONS: &str = include_str!("tools.json");
 
@@ -67,6 +70,9 @@ struct Arguments {
     description: Option<String>,
     status: Option<Status>,
     task_id: Option<Value>,
+    /// Of a list that did not fit in one result: only tasks older than this one.
+    before: Option<Value>,
+    limit: Option<Value>,
 }
 
 #[async_trait]
@@ -82,10 +88,14 @@ impl ToolSource for TodoPack {
     async fn run(&self, call: Recorded) -> Result<ToolAnswer, SourceFault> {
         let tool = call.tool().own_name.as_str();
         let answer = match serde_json::from_str::<Arguments>(call.arguments().get()) {
-            Ok(arguments) => self.answer(tool, arguments).await,
+            Ok(arguments) => self.answer(tool, arguments, call.result_bytes()).await,
             Err(fault) => Err(Failure::validation(format!("Invalid arguments: {fault}"))),
         };
         Ok(answer.unwrap_or_else(|failure| failure.into_answer()))
+    }
+
+    async fn undo(&self, _call: Recorded, undo: &RawValue) -> Result<ToolAnswer, SourceFault> {
+        task_undo::undo(&self.store, undo).await
     }
 
     fn word(&self, _tool: &Tool, fault: &ArgumentFault) -> Option<ToolAnswer> {
@@ -94,31 +104,33 @@ impl ToolSource for TodoPack {
 }
 
 impl TodoPack {
-    async fn answer(&self, tool: &str, arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    async fn answer(&self, tool: &str, arguments: Arguments, most: u64) -> Result<ToolAnswer, Failure> {
         let repository = self.store.todo(&arguments.user_id).map_err(|fault| Failure::store(tool, &fault))?;
-        let Arguments { title, description, status, task_id, .. } = arguments;
+        let Arguments { user_id, title, description, status, task_id, before, limit } = arguments;
         if tool == "list_tasks" {
-            let tasks = use_cases::list_tasks(&repository, status.unwrap_or_default()).await?;
-            let text = serde_json::to_string(&tasks).map_err(|_| Failure::internal("list_tasks"))?;
-            return ToolAnswer::structured_as(&serde_json::json!({ "tasks": tasks }), &text, false)
-                .map_err(|_| Failure::internal("list_tasks"));
+            let before = before.map(|before| id(Some(before))).transpose()?;
+            let limit = limit.map(page_limit).transpose()?;
+            let tasks = use_cases::list_tasks(&repository, status.unwrap_or_default(), before).await?;
+            return task_page::answer(&tasks, limit, most);
         }
         let (title, description) = (title.as_deref(), description.as_deref());
-        let changed = match tool {
+        let Done { answer, change } = match tool {
             "add_task" => use_cases::add_task(&repository, title, description).await,
             "complete_task" => use_cases::complete_task(&repository, id(task_id)?).await,
             "delete_task" => use_cases::delete_task(&repository, id(task_id)?).await,
             _ => use_cases::update_task(&repository, id(task_id)?, title, description).await,
         }?;
-        answer_of(tool, &changed)
+        let answer = ToolAnswer::structured(&answer, false).map_err(|_| Failure::internal(tool))?;
+        Ok(change.undoable(&user_id, answer))
     }
+}
+
+fn page_limit(given: Value) -> Result<usize, Failure> {
+    let limit = given.as_u64().filter(|limit| *limit > 0).and_then(|limit| usize::try_from(limit).ok());
+    limit.ok_or_else(|| Failure::validation("Limit must be a positive integer"))
 }
 
 /// A task's id is a positive integer.
 fn id(given: Option<Value>) -> Result<i64, Failure> {
-    given.as_ref().and_then(Value::as_i64).filter(|id| *id > 0).ok_or_else(Failure::invalid_id)
-}
-
-fn answer_of(tool: &str, changed: &Changed) -> Result<ToolAnswer, Failure> {
-    ToolAnswer::structured(changed, false).map_err(|_| Failure::internal(tool))
+    given.as_ref().and_then(whole).filter(|id| *id > 0).ok_or_else(Failure::invalid_id)
 }

@@ -3,10 +3,16 @@
 use serde::{Deserialize, Serialize};
 use toolgate_store::{TodoRepository, TodoTask};
 
-use super::failure::Failure;
+use super::{failure::Failure, task_undo::TaskChange};
 
 const TITLE_MAX: usize = 200;
 const DESCRIPTION_MAX: usize = 1000;
+
+/// A change that was made: what is answered, and what the task was and is.
+pub(super) struct Done {
+    pub(super) answer: Changed,
+    pub(super) change: TaskChange,
+}
 
 /// What a change answers.
 #[derive(Debug, Serialize)]
@@ -18,7 +24,7 @@ pub(super) struct Changed {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Listed {
-    id: i64,
+    pub(super) id: i64,
     title: String,
     description: Option<String>,
     completed: bool,
@@ -37,15 +43,20 @@ pub(super) async fn add_task(
     repository: &TodoRepository,
     title: Option<&str>,
     description: Option<&str>,
-) -> Result<Changed, Failure> {
+) -> Result<Done, Failure> {
     let title = title.ok_or_else(Failure::title_required)?;
     check_title(title)?;
     check_description(description)?;
     let task = repository.add(title, description).await.map_err(|fault| Failure::store("add_task", &fault))?;
-    Ok(changed(task, "created"))
+    Ok(done(None, Some(task.clone()), task, "created"))
 }
 
-pub(super) async fn list_tasks(repository: &TodoRepository, status: Status) -> Result<Vec<Listed>, Failure> {
+/// Newest first; with `before`, those that are older than the task of this id.
+pub(super) async fn list_tasks(
+    repository: &TodoRepository,
+    status: Status,
+    before: Option<i64>,
+) -> Result<Vec<Listed>, Failure> {
     let tasks = repository.list().await.map_err(|fault| Failure::store("list_tasks", &fault))?;
     let wanted = |task: &TodoTask| match status {
         Status::All => true,
@@ -54,19 +65,23 @@ pub(super) async fn list_tasks(repository: &TodoRepository, status: Status) -> R
     };
     Ok(tasks
         .into_iter()
+        .filter(|task| before.is_none_or(|before| task.id < before))
         .filter(wanted)
         .map(|TodoTask { id, title, description, completed }| Listed { id, title, description, completed })
         .collect())
 }
 
-pub(super) async fn complete_task(repository: &TodoRepository, id: i64) -> Result<Changed, Failure> {
-    let task = repository.complete(id).await.map_err(|fault| Failure::store("complete_task", &fault))?;
-    task.map(|task| changed(task, "completed")).ok_or_else(|| Failure::not_found(id))
+pub(super) async fn complete_task(repository: &TodoRepository, id: i64) -> Result<Done, Failure> {
+    let failed = |fault| Failure::store("complete_task", &fault);
+    let before = repository.get(id).await.map_err(failed)?.ok_or_else(|| Failure::not_found(id))?;
+    let task = repository.complete(id).await.map_err(failed)?.ok_or_else(|| Failure::not_found(id))?;
+    Ok(done(Some(before), Some(task.clone()), task, "completed"))
 }
 
-pub(super) async fn delete_task(repository: &TodoRepository, id: i64) -> Result<Changed, Failure> {
+pub(super) async fn delete_task(repository: &TodoRepository, id: i64) -> Result<Done, Failure> {
     let task = repository.delete(id).await.map_err(|fault| Failure::store("delete_task", &fault))?;
-    task.map(|task| changed(task, "deleted")).ok_or_else(|| Failure::not_found(id))
+    let task = task.ok_or_else(|| Failure::not_found(id))?;
+    Ok(done(Some(task.clone()), None, task, "deleted"))
 }
 
 pub(super) async fn update_task(
@@ -74,19 +89,22 @@ pub(super) async fn update_task(
     id: i64,
     title: Option<&str>,
     description: Option<&str>,
-) -> Result<Changed, Failure> {
+) -> Result<Done, Failure> {
     if title.is_none() && description.is_none() {
         return Err(Failure::validation("At least title or description required"));
     }
     title.map_or(Ok(()), check_title)?;
     check_description(description)?;
-    let task =
-        repository.update(id, title, description).await.map_err(|fault| Failure::store("update_task", &fault))?;
-    task.map(|task| changed(task, "updated")).ok_or_else(|| Failure::not_found(id))
+    let failed = |fault| Failure::store("update_task", &fault);
+    let before = repository.get(id).await.map_err(failed)?.ok_or_else(|| Failure::not_found(id))?;
+    let task = repository.update(id, title, description).await.map_err(failed)?;
+    let task = task.ok_or_else(|| Failure::not_found(id))?;
+    Ok(done(Some(before), Some(task.clone()), task, "updated"))
 }
 
-fn changed(task: TodoTask, status: &'static str) -> Changed {
-    Changed { task_id: task.id, status, title: task.title }
+fn done(before: Option<TodoTask>, after: Option<TodoTask>, task: TodoTask, status: &'static str) -> Done {
+    let answer = Changed { task_id: task.id, status, title: task.title };
+    Done { answer, change: TaskChange { before, after } }
 }
 
 /// Lengths count characters, and blanks alone are no title.

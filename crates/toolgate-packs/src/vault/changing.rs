@@ -117,11 +117,17 @@ impl<'a> Plan<'a> {
             json!({"folderId": place.folder, "name": place.name, "path": path})
         };
         let conflicts: &[String] = if no_change { &[] } else { &self.conflicts };
+        let path = |place: &Place| tree.path_of(&place.folder, &place.name);
+        let note = match conflicts.first() {
+            Some(conflict) => format!("Dry run: this can't be done as things are: {conflict}"),
+            None if no_change => "Dry run: nothing would change.".to_owned(),
+            None => format!("Dry run: '{}' would go to '{}'; nothing was done.", path(&self.from), path(&self.to)),
+        };
         let details = json!({
             "id": self.node.known.id, "from": place(&self.from), "to": place(&self.to),
             "conflicts": conflicts, "changes": !no_change && conflicts.is_empty(),
         });
-        Answer { content, meta: Some(("toolgate/preview", details)) }
+        Answer { content, meta: Some(("toolgate/preview", details)), note: Some(note) }
     }
 
     pub(super) fn shown_move(&self, tree: &Tree) -> Answer {
@@ -168,11 +174,17 @@ pub(super) async fn place(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<()
     let spot = |place: &Place| tree.spot(&place.folder, &place.name).ok_or_else(|| Failure::no_folder(&place.folder));
     let from = Place { folder: node.known.parent.clone(), name: node.known.name.clone() };
     let (old, new, inode) = (spot(&from)?, spot(to)?, node.known.inode);
+    vacate(vault, to).await?;
     vault.on_disk(move |folder| folder.rename(&old, &new, inode)).await?;
     if let Err(fault) = vault.memory.place(&node.known.id, &to.folder, &to.name).await {
         tracing::warn!(target: "toolgate::vault", %fault, "a move is on disk and not yet in the index");
     }
     Ok(())
+}
+
+/// A place that is free on disk may still be remembered as that of a document which has gone: what comes there is another.
+async fn vacate(vault: &Live, place: &Place) -> Result<(), Failure> {
+    vault.memory.vacate(&place.folder, &place.name).await.map_err(|fault| Failure::store(&fault))
 }
 
 pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {
@@ -194,6 +206,7 @@ pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {
     let plan = Plan::copying(&tree, &asked)?;
     plan.ready()?;
     let to = plan.target(&tree)?;
+    vacate(vault, &plan.to).await?;
     vault.on_disk(move |folder| folder.publish(&staged, &to)).await?;
     // the copy is there from here on: whatever else fails, it was made and can be taken back
     let id = match turn.look().await {

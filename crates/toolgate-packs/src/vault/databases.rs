@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolgate_store::{QueryLimits, ReadOnlyDatabase};
+use toolgate_store::{QueryLimits, ReadOnlyDatabase, RowCut};
 
 use super::{
     VaultConfig,
@@ -43,11 +43,13 @@ impl Databases {
         let rows = limit.unwrap_or(ROWS).clamp(1, self.limits.rows.max(1));
         let answer = database.query(&sql, &params, QueryLimits { rows, ..self.limits }).await;
         let answer = answer.map_err(|fault| Failure::query(&fault))?;
-        let content = Answer::of(&json!({ "rows": answer.rows }))?;
-        Ok(if answer.more { content.with("toolgate/rows", json!({"truncated": true})) } else { content })
+        let Some(cut) = answer.cut else { return Answer::of(&json!({ "rows": answer.rows })) };
+        let note = note(cut, answer.rows.len(), self.limits);
+        let content = Answer::of(&json!({ "rows": answer.rows, "truncated": true, "note": note }))?;
+        Ok(content.with("toolgate/rows", json!({"truncated": true})))
     }
 
-    /// The one that is named, or the only one there is.
+    /// The database that is named, or the only one there is.
     fn named(&self, name: Option<&str>) -> Result<&ReadOnlyDatabase, Failure> {
         let names = || self.by_name.keys().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         match name {
@@ -60,5 +62,19 @@ impl Databases {
                 _ => Err(Failure::invalid(format!("Argument 'database' says which: {}.", names()))),
             },
         }
+    }
+}
+
+/// Says in the answer itself what is missing from it.
+fn note(cut: RowCut, shown: usize, limits: QueryLimits) -> String {
+    match cut {
+        RowCut::Rows => format!(
+            "There are more rows than these {shown}. Set 'limit' (at most {}), narrow the question, or count.",
+            limits.rows
+        ),
+        RowCut::Bytes => format!(
+            "There are more rows than these {shown}, which is as many as fit in {} bytes. Ask for fewer columns or rows.",
+            limits.bytes
+        ),
     }
 }

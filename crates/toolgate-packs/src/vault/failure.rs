@@ -6,6 +6,10 @@ use serde::Serialize;
 use toolgate_spine::{ArgumentFault, ToolAnswer};
 use toolgate_store::{QueryFault, StoreError};
 
+use crate::failure::MAY_BE_DONE;
+
+const UNKNOWN: &str = "OUTCOME_UNKNOWN";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Failure {
     pub(super) error: String,
@@ -45,9 +49,21 @@ impl Failure {
         Self::not_found(format!("There is no folder with the id '{}'.", short(id)))
     }
 
+    /// The vault's own folder is not where it was when it was opened.
+    pub(super) fn displaced() -> Self {
+        tracing::error!(target: "toolgate::vault", "the vault's folder was moved, replaced or removed");
+        Self::internal(
+            "The vault's folder was moved, replaced or removed. The operator must put it back, or restart the gateway \
+             to serve the folder that is there now.",
+        )
+    }
+
     /// The store's own words go to the log, not to the caller.
     pub(super) fn store(fault: &StoreError) -> Self {
         tracing::error!(target: "toolgate::vault", %fault, "the store failed");
+        if fault.is_outcome_unknown() {
+            return Self::new(UNKNOWN, MAY_BE_DONE);
+        }
         Self::internal("The vault's index can't be reached. Try again later.")
     }
 
@@ -73,6 +89,9 @@ impl Failure {
         match fault {
             QueryFault::NotAllowed(_) => Self::not_allowed(sentence(fault)),
             QueryFault::Invalid(_) => Self::invalid(sentence(fault)),
+            QueryFault::RowTooLarge(_) => {
+                Self::invalid(format!("{} Ask for fewer columns, or for a part of the value.", sentence(fault)))
+            }
             QueryFault::TimedOut(_) => Self::new("TIMED_OUT", format!("{} Ask for less.", sentence(fault))),
             QueryFault::Unavailable(_) => {
                 tracing::error!(target: "toolgate::vault", %fault, "a configured database failed");
@@ -95,7 +114,8 @@ impl Failure {
 
     pub(super) fn into_answer(self) -> ToolAnswer {
         let text = serde_json::to_string(&self).unwrap_or_else(|_| self.error.clone());
-        ToolAnswer::failure(&self, &text)
+        let answer = ToolAnswer::failure(&self, &text);
+        if self.code == UNKNOWN { answer.of_unknown_outcome() } else { answer }
     }
 }
 

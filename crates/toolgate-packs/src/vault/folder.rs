@@ -5,7 +5,7 @@
 
 use std::{
     io::{self, Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -45,11 +45,27 @@ pub(super) struct Spot {
 
 pub(super) struct Folder {
     root: Dir,
+    /// The configured path, which must go on leading to `root`.
+    path: PathBuf,
 }
 
 impl Folder {
     pub(super) fn open(root: &Path) -> io::Result<Self> {
-        Ok(Self { root: Dir::open_ambient_dir(root, ambient_authority())? })
+        Ok(Self { root: Dir::open_ambient_dir(root, ambient_authority())?, path: root.to_owned() })
+    }
+
+    /// Reports that the configured path no longer leads to the folder that was opened: the folder was moved, replaced or
+    /// removed, and the open handle would show what nobody else sees.
+    pub(super) fn is_displaced(&self) -> io::Result<bool> {
+        let now = match std::fs::metadata(&self.path) {
+            Ok(now) if now.is_dir() => now,
+            Ok(_) => return Ok(true),
+            Err(fault) if matches!(fault.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(true);
+            }
+            Err(fault) => return Err(fault),
+        };
+        Ok(!is_same_folder(&now, &self.root.dir_metadata()?))
     }
 
     /// Everything in the folder, level by level. Links and special files are left out, as are names that begin with a dot
@@ -279,6 +295,17 @@ fn inode(metadata: &Metadata) -> i64 {
 #[cfg(not(unix))]
 fn inode(_: &Metadata) -> i64 {
     0
+}
+
+#[cfg(unix)]
+fn is_same_folder(now: &std::fs::Metadata, opened: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (now.dev(), now.ino()) == (cap_std::fs::MetadataExt::dev(opened), cap_std::fs::MetadataExt::ino(opened))
+}
+
+#[cfg(not(unix))]
+fn is_same_folder(now: &std::fs::Metadata, opened: &Metadata) -> bool {
+    now.created().ok() == opened.created().map(cap_std::time::SystemTime::into_std).ok()
 }
 
 pub(super) fn nanoseconds(time: SystemTime) -> i64 {

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use toolgate_store::{StoreError, VaultItem, VaultRepository};
+use toolgate_store::{ReadDocument, StoreError, VaultItem, VaultRepository};
 
 use super::{
     VaultConfig,
@@ -41,7 +41,7 @@ struct Limits {
 #[derive(Default)]
 struct Known {
     seen: Vec<Seen>,
-    /// Not there at the last look; forgotten if not there at the next.
+    /// Not there at the last look; forgotten if not there at the next, and meanwhile known by their files alone.
     missed: HashSet<String>,
     tree: Arc<Tree>,
     at: Option<Instant>,
@@ -53,8 +53,11 @@ const TRIES: usize = 4;
 /// A file that changed this recently may change again without its time showing it.
 const UNSETTLED: Duration = Duration::from_millis(100);
 
-/// Documents that are read at the same time. Their commits share a wait for the disk.
+/// Documents that are read at the same time.
 const TOGETHER: usize = 4;
+
+/// Documents, and bytes of their text, that are stored at once: their commits share a wait for the disk.
+const STORED_AT_ONCE: (usize, usize) = (64, 1 << 20);
 
 /// The stamp of a document that is to be read again.
 const UNREAD: &str = "unread";
@@ -104,8 +107,9 @@ impl Live {
             // otherwise seem to be gone
             let items = self.items().await?;
             let seen = self.walk().await?;
-            let (walked, before) = (seen.clone(), items.clone());
-            let reconciled = move |folder: &Folder| Ok(reconcile(&walked, &before, |path| folder.digest(path).ok()));
+            let (walked, before, missed) = (seen.clone(), items.clone(), known.missed.clone());
+            let reconciled =
+                move |folder: &Folder| Ok(reconcile(&walked, &before, &missed, |path| folder.digest(path).ok()));
             let mut scanned = self.on_disk(reconciled).await?;
             let missed = scanned.doubt(&known.missed, &items);
             match self.memory.update(&scanned.update).await {
@@ -138,14 +142,17 @@ impl Live {
         Ok(new.iter().all(|item| stored.contains(&item.id)))
     }
 
-    /// Runs what blocks where it may.
+    /// Runs what blocks where it may, if the folder is still the one that was opened.
     pub(super) async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Folder) -> std::io::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         let folder = Arc::clone(&self.folder);
-        match tokio::task::spawn_blocking(move || work(&folder)).await {
-            Ok(done) => done.map_err(|fault| Failure::disk(&fault)),
+        let checked = move || if folder.is_displaced()? { Ok(None) } else { work(&folder).map(Some) };
+        match tokio::task::spawn_blocking(checked).await {
+            Ok(Ok(Some(done))) => Ok(done),
+            Ok(Ok(None)) => Err(Failure::displaced()),
+            Ok(Err(fault)) => Err(Failure::disk(&fault)),
             Err(_) => Err(Failure::internal("The vault's folder can't be used at the moment.")),
         }
     }
@@ -165,13 +172,24 @@ impl Live {
         let until = Instant::now() + self.limits.indexing;
         let mut changed: Vec<&Node> = tree.nodes().filter(|node| self.is_unread(node)).collect();
         changed.sort_by(|one, other| one.path.cmp(&other.path));
+        let (mut read, mut bytes) = (Vec::new(), 0);
         for (done, some) in (0..).step_by(TOGETHER).zip(changed.chunks(TOGETHER)) {
             if Instant::now() >= until {
+                self.store_texts(&read).await?;
                 return Ok(changed.len() - done);
             }
-            let one = |place: usize| self.index_some(some.get(place).copied());
-            tokio::try_join!(one(0), one(1), one(2), one(3))?;
+            let one = |place: usize| self.read_text(some.get(place).copied());
+            let texts = tokio::join!(one(0), one(1), one(2), one(3));
+            for text in [texts.0, texts.1, texts.2, texts.3].into_iter().flatten() {
+                bytes += text.passages.iter().map(|passage| passage.text.len()).sum::<usize>();
+                read.push(text);
+            }
+            if read.len() >= STORED_AT_ONCE.0 || bytes >= STORED_AT_ONCE.1 {
+                self.store_texts(&read).await?;
+                (read, bytes) = (Vec::new(), 0);
+            }
         }
+        self.store_texts(&read).await?;
         let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
         stamps.retain(|id, _| tree.get(id).is_some());
         Ok(0)
@@ -188,15 +206,8 @@ impl Live {
         read != now.as_ref() && (read.is_some() || kinds::format(&node.known.name).is_some())
     }
 
-    async fn index_some(&self, node: Option<&Node>) -> Result<(), Failure> {
-        match node {
-            Some(node) => self.index_one(node).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn index_one(&self, node: &Node) -> Result<(), Failure> {
-        let id = node.known.id.as_str();
+    async fn read_text(&self, node: Option<&Node>) -> Option<ReadDocument> {
+        let node = node?;
         // one that may still be changing is read again next time, as is one that could not be read now
         let mut stamp = if is_settled(&node.known) { stamp(&node.known) } else { UNREAD.to_owned() };
         let path = node.path.clone();
@@ -212,17 +223,35 @@ impl Live {
                 Vec::new()
             }
         };
-        let read = match self.memory.read_as(id, &stamp, digest.as_deref(), &passages).await {
+        Some(ReadDocument { item: node.known.id.clone(), stamp, digest, passages })
+    }
+
+    /// Stores all of them at once, or one by one where the database can't hold one of them.
+    async fn store_texts(&self, texts: &[ReadDocument]) -> Result<(), Failure> {
+        match self.memory.read_all(texts).await {
+            Err(StoreError::Failed { .. } | StoreError::Invalid { .. }) => {
+                for text in texts {
+                    self.store_text(text).await?;
+                }
+            }
+            stored => stored.map_err(|fault| Failure::store(&fault))?,
+        }
+        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        stamps.extend(texts.iter().map(|text| (text.item.clone(), text.stamp.clone())));
+        Ok(())
+    }
+
+    async fn store_text(&self, text: &ReadDocument) -> Result<(), Failure> {
+        let stored = match self.memory.read_all(std::slice::from_ref(text)).await {
             // a document the database can't hold does not keep the others from being found
             Err(fault @ (StoreError::Failed { .. } | StoreError::Invalid { .. })) => {
-                tracing::warn!(target: "toolgate::vault", path = node.path, %fault, "a document is not indexed");
-                self.memory.read_as(id, &stamp, digest.as_deref(), &[]).await
+                tracing::warn!(target: "toolgate::vault", item = text.item, %fault, "a document is not indexed");
+                let without = ReadDocument { passages: Vec::new(), ..text.clone() };
+                self.memory.read_all(&[without]).await
             }
-            read => read,
+            stored => stored,
         };
-        read.map_err(|fault| Failure::store(&fault))?;
-        self.stamps.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), stamp);
-        Ok(())
+        stored.map_err(|fault| Failure::store(&fault))
     }
 }
 

@@ -32,6 +32,7 @@ use toolgate_spine::{ArgumentFault, Previewed, Recorded, SourceFault, ToolAnswer
 use toolgate_store::Store;
 
 use crate::definitions::{BadPack, compact, offers};
+use crate::whole_numbers::read_arguments;
 use changing::{Done, Plan};
 use databases::Databases;
 use failure::Failure;
@@ -49,6 +50,19 @@ pub fn offered() -> Result<Vec<ToolOffer>, BadPack> {
     offers("pack 'vault'", &compact(DEFINITIONS), facts::facts)
 }
 
+/// Finds out, without serving, that the vault's folder is there and can be opened.
+pub fn check(config: &VaultConfig) -> Result<(), VaultProblem> {
+    open(config).map(drop)
+}
+
+fn open(config: &VaultConfig) -> Result<Folder, VaultProblem> {
+    let unusable = |fault: std::io::Error| VaultProblem::Folder {
+        path: config.root.display().to_string(),
+        reason: fault.to_string(),
+    };
+    Folder::open(&config.root).map_err(unusable)
+}
+
 pub struct VaultPack {
     store: Store,
     vault: Live,
@@ -59,11 +73,7 @@ pub struct VaultPack {
 impl VaultPack {
     /// Opens the folder; what is in it is looked at when it is first asked for.
     pub fn new(store: Store, config: &VaultConfig) -> Result<Self, VaultProblem> {
-        let unusable = |fault: std::io::Error| VaultProblem::Folder {
-            path: config.root.display().to_string(),
-            reason: fault.to_string(),
-        };
-        let folder = Folder::open(&config.root).map_err(unusable)?;
+        let folder = open(config)?;
         let memory = store.vault(&config.name)?;
         let vault = Live::new(folder, memory, config);
         Ok(Self { store, vault, databases: Databases::new(config), offers: offered()? })
@@ -146,7 +156,7 @@ impl ToolSource for VaultPack {
 }
 
 fn read<T: DeserializeOwned>(arguments: &RawValue) -> Result<T, Failure> {
-    serde_json::from_str(arguments.get()).map_err(|fault| Failure::invalid(format!("Invalid arguments: {fault}.")))
+    read_arguments(arguments.get()).map_err(|fault| Failure::invalid(format!("Invalid arguments: {fault}.")))
 }
 
 fn is_dry(arguments: &RawValue) -> bool {
@@ -159,9 +169,13 @@ fn is_dry(arguments: &RawValue) -> bool {
     serde_json::from_str::<Dry>(arguments.get()).is_ok_and(|dry| dry.dry_run == Some(true))
 }
 
-fn written(Answer { content, meta }: Answer) -> Result<ToolAnswer, Failure> {
+fn written(Answer { content, meta, note }: Answer) -> Result<ToolAnswer, Failure> {
     let unwritten = |_| Failure::internal("The answer can't be written.");
-    let answer = ToolAnswer::structured(&content, false).map_err(unwritten)?;
+    let answer = match note {
+        Some(note) => ToolAnswer::structured_with_note(&content, &content.to_string(), &note),
+        None => ToolAnswer::structured(&content, false),
+    };
+    let answer = answer.map_err(unwritten)?;
     match meta {
         Some((key, value)) => Ok(answer.with_meta(key, &to_raw_value(&value).map_err(unwritten)?)),
         None => Ok(answer),
@@ -170,7 +184,7 @@ fn written(Answer { content, meta }: Answer) -> Result<ToolAnswer, Failure> {
 
 fn changed(Done { content, undo }: Done) -> Result<ToolAnswer, Failure> {
     let unwritten = |_| Failure::internal("The answer can't be written.");
-    let answer = written(Answer { content, meta: None })?;
+    let answer = written(Answer { content, meta: None, note: None })?;
     match undo {
         Some(undo) => Ok(answer.undone_by(to_raw_value(&undo).map_err(unwritten)?)),
         None => Ok(answer.never_undone("Nothing is left to take back.")),

@@ -35,6 +35,19 @@ pub(super) fn checked(name: &str) -> Result<String, Failure> {
     Ok(name)
 }
 
+/// A name that can be given, made of one that perhaps can't.
+pub(super) fn usable(name: &str) -> String {
+    if let Ok(name) = checked(name) {
+        return name;
+    }
+    let plain = |c: char| if matches!(c, '/' | '\\') || c.is_control() || is_invisible(c) { ' ' } else { c };
+    let name: String = name.nfc().map(plain).collect();
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = name.trim_start_matches(['.', ' ']);
+    let name = name.get(..name.floor_char_boundary(LONGEST)).unwrap_or_default().trim_end();
+    checked(name).unwrap_or_else(|_| "untitled".to_owned())
+}
+
 /// Characters that make one name look like another: direction marks and line separators.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -19,12 +19,14 @@ use crate::terms::{self, folded};
 pub(super) struct Answer {
     pub(super) content: Value,
     pub(super) meta: Option<(&'static str, Value)>,
+    /// The same in a sentence, for a model, which sees no `_meta`.
+    pub(super) note: Option<String>,
 }
 
 impl Answer {
     pub(super) fn of(content: &impl Serialize) -> Result<Self, Failure> {
         let content = serde_json::to_value(content).map_err(|_| Failure::internal("The answer can't be written."))?;
-        Ok(Self { content, meta: None })
+        Ok(Self { content, meta: None, note: None })
     }
 
     pub(super) fn with(self, key: &'static str, value: Value) -> Self {

@@ -1,8 +1,9 @@
 //! Brings what is known in step with what is on disk: who is still there, who moved, who is new, who has gone.
 //!
-//! The same path keeps its id, whatever became of the content. What is at a new path keeps the id of something that has
-//! gone from its old one, if it is the same file (inode and time of birth, or inode, size and time of change) or the only
-//! one with the same content. Anything else is new, and what is left over has gone.
+//! An id follows its file (inode and time of birth, or inode, size and time of change), wherever the file is now. A file
+//! that is nobody's takes over the id of its path, as many editors save, unless the document of that id is elsewhere or was
+//! missing at the last look. Last, a document that was indexed is known by its content, if it is the only one with it.
+//! Anything else is new, and what is left over has gone.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,9 +38,15 @@ impl Scanned {
     }
 }
 
-/// `digest` reads a file at a path; it is asked only where that can tell something.
-pub(super) fn reconcile(seen: &[Seen], known: &[VaultItem], mut digest: impl FnMut(&str) -> Option<String>) -> Scanned {
-    let mut lost = Lost::of(seen, known);
+/// `missed` are ids that the last look did not find; `digest` reads a file at a path, and is asked only where that can tell
+/// something.
+pub(super) fn reconcile(
+    seen: &[Seen],
+    known: &[VaultItem],
+    missed: &HashSet<String>,
+    mut digest: impl FnMut(&str) -> Option<String>,
+) -> Scanned {
+    let lost = Lost::new(seen, known);
     let at: HashMap<(&str, &str), &VaultItem> =
         known.iter().map(|item| ((item.parent.as_str(), item.name.as_str()), item)).collect();
     let mut claimed: HashSet<&str> = HashSet::new();
@@ -48,9 +55,13 @@ pub(super) fn reconcile(seen: &[Seen], known: &[VaultItem], mut digest: impl FnM
     for one in seen {
         // INVARIANT: a folder is seen before what is in it
         let parent = one.parent.and_then(|parent| ids.get(parent)).map_or(ROOT, String::as_str).to_owned();
-        let same = at.get(&(parent.as_str(), one.name.as_str())).copied();
-        let same = same.filter(|item| item.folder == one.folder && !claimed.contains(item.id.as_str()));
-        let before = same.or_else(|| lost.take(one, &claimed, &mut digest));
+        let here = at.get(&(parent.as_str(), one.name.as_str())).copied();
+        let here = here.filter(|item| item.folder == one.folder && !claimed.contains(item.id.as_str()));
+        let before = here
+            .filter(|item| is_same_file(item, one))
+            .or_else(|| lost.same_file(one, &claimed))
+            .or_else(|| here.filter(|item| !missed.contains(&item.id) && !lost.is_elsewhere(item)))
+            .or_else(|| lost.same_content(one, &claimed, &mut digest));
         let item = item(one, parent, before);
         match before {
             Some(before) => {
@@ -86,49 +97,72 @@ fn item(seen: &Seen, parent: String, before: Option<&VaultItem>) -> VaultItem {
     }
 }
 
-/// Items that are not at their path any more.
+/// A file or folder keeps its inode and its time of birth. Where no birth is known, a file that kept its size and time of
+/// change is the same; of a folder nothing can be told.
+fn is_same_file(item: &VaultItem, seen: &Seen) -> bool {
+    let unchanged = item.size == seen.size && item.modified == seen.modified;
+    let born = seen.born != 0 && item.born != 0;
+    item.folder == seen.folder
+        && item.inode == seen.inode
+        && if born { item.born == seen.born } else { !seen.folder && unchanged }
+        // an inode of zero is that of a system without inodes
+        && (seen.inode != 0 || unchanged)
+}
+
+/// Items whose file is not at their path any more, and files that are at the path of no item of theirs.
 struct Lost<'a> {
     by_inode: HashMap<i64, Vec<&'a VaultItem>>,
+    /// Documents whose content is known, and whose path is free.
     by_size: HashMap<i64, Vec<&'a VaultItem>>,
+    strays: HashMap<i64, Vec<&'a Seen>>,
 }
 
 impl<'a> Lost<'a> {
-    fn of(seen: &[Seen], known: &'a [VaultItem]) -> Self {
+    fn new(seen: &'a [Seen], known: &'a [VaultItem]) -> Self {
         let by_id: HashMap<&str, &VaultItem> = known.iter().map(|item| (item.id.as_str(), item)).collect();
-        let there: HashSet<(&str, bool)> = seen.iter().map(|seen| (seen.path.as_str(), seen.folder)).collect();
-        let mut lost = Self { by_inode: HashMap::new(), by_size: HashMap::new() };
+        let there: HashMap<&str, &Seen> = seen.iter().map(|seen| (seen.path.as_str(), seen)).collect();
+        let mut at_home: HashSet<&str> = HashSet::new();
+        let mut lost = Self { by_inode: HashMap::new(), by_size: HashMap::new(), strays: HashMap::new() };
         for item in known {
-            if path(item, &by_id).is_some_and(|path| there.contains(&(path.as_str(), item.folder))) {
+            let here = path(item, &by_id).and_then(|path| there.get(path.as_str()).copied());
+            let here = here.filter(|seen| seen.folder == item.folder);
+            if let Some(seen) = here.filter(|seen| is_same_file(item, seen)) {
+                at_home.insert(seen.path.as_str());
                 continue;
             }
             lost.by_inode.entry(item.inode).or_default().push(item);
-            if !item.folder && item.digest.is_some() && item.size > 0 {
+            if here.is_none() && !item.folder && item.digest.is_some() && item.size > 0 {
                 lost.by_size.entry(item.size).or_default().push(item);
             }
+        }
+        for stray in seen.iter().filter(|seen| !at_home.contains(seen.path.as_str())) {
+            lost.strays.entry(stray.inode).or_default().push(stray);
         }
         lost
     }
 
-    /// The one that this is, if it is one of them.
-    fn take(
-        &mut self,
+    /// The item whose file this is.
+    fn same_file(&self, seen: &Seen, claimed: &HashSet<&str>) -> Option<&'a VaultItem> {
+        let mut items = self.by_inode.get(&seen.inode).into_iter().flatten();
+        items.find(|item| !claimed.contains(item.id.as_str()) && is_same_file(item, seen)).copied()
+    }
+
+    /// Reports that an item's file is at another path than the item's.
+    fn is_elsewhere(&self, item: &VaultItem) -> bool {
+        self.strays.get(&item.inode).into_iter().flatten().any(|seen| is_same_file(item, seen))
+    }
+
+    /// The only item with the content of this file.
+    fn same_content(
+        &self,
         seen: &Seen,
         claimed: &HashSet<&str>,
         digest: &mut impl FnMut(&str) -> Option<String>,
     ) -> Option<&'a VaultItem> {
-        let free = |item: &&&VaultItem| !claimed.contains(item.id.as_str());
-        let is_same = |item: &&&VaultItem| {
-            item.folder == seen.folder
-                && if seen.born != 0 && item.born != 0 {
-                    item.born == seen.born
-                } else {
-                    !seen.folder && item.size == seen.size && item.modified == seen.modified
-                }
-        };
-        let moved = self.by_inode.get(&seen.inode).into_iter().flatten().filter(free).find(is_same);
-        if moved.is_some() || seen.folder {
-            return moved.copied();
+        if seen.folder {
+            return None;
         }
+        let free = |item: &&&VaultItem| !claimed.contains(item.id.as_str());
         let alike: Vec<&&VaultItem> = self.by_size.get(&seen.size).into_iter().flatten().filter(free).collect();
         if alike.is_empty() {
             return None;
@@ -169,13 +203,13 @@ mod tests {
     }
 
     fn known(seen: &[Seen]) -> Vec<VaultItem> {
-        reconcile(seen, &[], |_| None).update.new
+        reconcile(seen, &[], &HashSet::new(), |_| None).update.new
     }
 
     #[test]
     fn the_same_file_at_another_path_keeps_its_id() {
         let before = known(&[seen("a", 1, 7), seen("b", 2, 7)]);
-        let after = reconcile(&[seen("c", 1, 7), seen("b", 2, 7)], &before, |_| None);
+        let after = reconcile(&[seen("c", 1, 7), seen("b", 2, 7)], &before, &HashSet::new(), |_| None);
         assert_eq!(after.update.moved.iter().map(|item| &item.id).collect::<Vec<_>>(), [&before[0].id]);
         assert!(after.update.gone.is_empty() && after.update.new.is_empty() && after.update.touched.is_empty());
     }
@@ -183,7 +217,7 @@ mod tests {
     #[test]
     fn an_inode_that_is_used_again_is_another_file() {
         let before = known(&[seen("a", 1, 7)]);
-        let after = reconcile(&[seen("b", 1, 8)], &before, |_| None);
+        let after = reconcile(&[seen("b", 1, 8)], &before, &HashSet::new(), |_| None);
         assert_eq!((after.update.gone.len(), after.update.new.len()), (1, 1));
     }
 
@@ -191,12 +225,12 @@ mod tests {
     fn where_no_birth_is_known_size_and_time_tell() {
         let before = known(&[seen("a", 1, 0), seen("b", 2, 0)]);
         let changed = Seen { size: 11, ..seen("d", 2, 0) };
-        let after = reconcile(&[seen("c", 1, 0), changed], &before, |_| None);
+        let after = reconcile(&[seen("c", 1, 0), changed], &before, &HashSet::new(), |_| None);
         assert_eq!(after.update.moved.iter().map(|item| &item.id).collect::<Vec<_>>(), [&before[0].id]);
         assert_eq!((after.update.gone.len(), after.update.new.len()), (1, 1));
         let folder = |path: &str| Seen { folder: true, size: 0, ..seen(path, 3, 0) };
         let before = known(&[folder("x")]);
-        let after = reconcile(&[folder("y")], &before, |_| None);
+        let after = reconcile(&[folder("y")], &before, &HashSet::new(), |_| None);
         assert_eq!(after.update.moved, [], "nothing tells a folder from a new one with its inode");
     }
 
@@ -206,7 +240,7 @@ mod tests {
         let read = |before: &[VaultItem], size: i64| {
             let mut asked = 0;
             let new = Seen { size, ..seen("b", 9, 9) };
-            let after = reconcile(&[new], before, |_| {
+            let after = reconcile(&[new], before, &HashSet::new(), |_| {
                 asked += 1;
                 Some("same".to_owned())
             });
@@ -221,17 +255,47 @@ mod tests {
     #[test]
     fn what_was_missed_once_is_not_forgotten_yet() {
         let before = known(&[seen("a", 1, 7), seen("b", 2, 7)]);
-        let mut look = reconcile(&[seen("b", 2, 7)], &before, |_| None);
+        let mut look = reconcile(&[seen("b", 2, 7)], &before, &HashSet::new(), |_| None);
         let missed = look.doubt(&HashSet::new(), &before);
         assert_eq!((missed.len(), look.update.gone.len()), (1, 0));
-        let mut again = reconcile(&[seen("b", 2, 7)], &before, |_| None);
+        let mut again = reconcile(&[seen("b", 2, 7)], &before, &HashSet::new(), |_| None);
         assert!(again.doubt(&missed, &before).is_empty());
         assert_eq!(again.update.gone, [before[0].id.clone()]);
-        let mut back = reconcile(&[seen("b", 2, 7), seen("c", 1, 7)], &before, |_| None);
+        let mut back = reconcile(&[seen("b", 2, 7), seen("c", 1, 7)], &before, &HashSet::new(), |_| None);
         assert!(back.doubt(&missed, &before).is_empty() && back.update.gone.is_empty(), "it was only on its way");
-        let mut other = reconcile(&[Seen { folder: true, ..seen("a", 9, 9) }, seen("b", 2, 7)], &before, |_| None);
+        let mut other =
+            reconcile(&[Seen { folder: true, ..seen("a", 9, 9) }, seen("b", 2, 7)], &before, &HashSet::new(), |_| None);
         assert!(other.doubt(&HashSet::new(), &before).is_empty());
         assert_eq!(other.update.gone, [before[0].id.clone()], "a folder has its place");
+    }
+
+    #[test]
+    fn an_id_follows_its_file_to_the_path_of_another() {
+        let ids = |looked: &Scanned| looked.nodes.iter().map(|node| node.known.id.clone()).collect::<Vec<_>>();
+        let before = known(&[seen("a", 1, 7), seen("b", 2, 7)]);
+        let (a, b) = (before[0].id.clone(), before[1].id.clone());
+        let over = reconcile(&[seen("b", 1, 7)], &before, &HashSet::new(), |_| None);
+        assert_eq!((ids(&over), &over.update.gone), (vec![a.clone()], &vec![b.clone()]), "the other was deleted");
+        let traded = reconcile(&[seen("a", 2, 7), seen("b", 1, 7)], &before, &HashSet::new(), |_| None);
+        assert_eq!(ids(&traded), [b.clone(), a.clone()]);
+        let kept = reconcile(&[seen("a", 3, 8), seen("a~", 1, 7), seen("b", 2, 7)], &before, &HashSet::new(), |_| None);
+        assert_eq!(ids(&kept)[1..], [a.clone(), b.clone()], "a new file has its old path");
+        assert_ne!(ids(&kept)[0], a);
+        let replaced = reconcile(&[seen("a", 3, 8), seen("b", 2, 7)], &before, &HashSet::new(), |_| None);
+        assert_eq!(ids(&replaced), [a.clone(), b], "as editors save");
+        let missed = HashSet::from([a.clone()]);
+        let back = reconcile(&[seen("a", 3, 8), seen("b", 2, 7)], &before, &missed, |_| None);
+        assert_ne!(ids(&back)[0], a, "it was missing, and this is another file");
+        let back = reconcile(&[seen("a", 1, 7), seen("b", 2, 7)], &before, &missed, |_| None);
+        assert_eq!(ids(&back)[0], a, "it was missing, and is back");
+    }
+
+    #[test]
+    fn a_second_name_of_a_file_takes_no_id() {
+        let before = known(&[seen("b", 1, 7)]);
+        let linked = reconcile(&[seen("a", 1, 7), seen("b", 1, 7)], &before, &HashSet::new(), |_| None);
+        assert_eq!(linked.nodes[1].known.id, before[0].id);
+        assert_eq!((linked.update.new.len(), linked.update.gone.len()), (1, 0));
     }
 
     #[test]
@@ -239,6 +303,6 @@ mod tests {
         let mut before = known(&[Seen { folder: true, ..seen("a", 1, 7) }, Seen { folder: true, ..seen("b", 2, 7) }]);
         before[0].parent = before[1].id.clone();
         before[1].parent = before[0].id.clone();
-        assert_eq!(reconcile(&[], &before, |_| None).update.gone.len(), 2);
+        assert_eq!(reconcile(&[], &before, &HashSet::new(), |_| None).update.gone.len(), 2);
     }
 }

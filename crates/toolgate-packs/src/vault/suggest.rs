@@ -106,9 +106,9 @@ fn name(original: &str, hints: &[String], text: &str) -> (String, String) {
     let joined = words.join(" ");
     let joined = joined.get(..joined.floor_char_boundary(room)).unwrap_or_default().trim();
     if joined.is_empty() {
-        return (original.to_owned(), "Nothing better is known: give a title or a date as a hint.".to_owned());
+        return (names::usable(original), "Nothing better is known: give a title or a date as a hint.".to_owned());
     }
-    let suggested = format!("{joined}{extension}");
+    let suggested = names::usable(&format!("{joined}{extension}"));
     if suggested == original {
         return (suggested, "The name says it already.".to_owned());
     }

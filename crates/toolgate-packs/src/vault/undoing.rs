@@ -52,9 +52,11 @@ impl From<Failure> for Stays {
 }
 
 pub(super) async fn undo(vault: &Live, tool: &str, undo: Undo) -> Result<Done, Stays> {
+    // a vault that can't even be looked at was not changed
+    let turn = async || vault.turn().await.map_err(|failure| Stays::Conflict(failure.error));
     Ok(match undo {
-        Undo::Place { id, at, back } => put_back(&vault.turn().await?, id, at, back, tool == "vault.rename").await?,
-        Undo::Copy { of, id, at, digest } => remove(&vault.turn().await?, of, id.as_deref(), at, digest).await?,
+        Undo::Place { id, at, back } => put_back(&turn().await?, id, at, back, tool == "vault.rename").await?,
+        Undo::Copy { of, id, at, digest } => remove(&turn().await?, of, id.as_deref(), at, digest).await?,
         Undo::Again { of, at, digest } => again(vault, of, at, digest).await?,
     })
 }

@@ -21,6 +21,7 @@ use crate::{
     definitions::{BadPack, compact, offers},
     failure::{Failure, short},
     terms,
+    whole_numbers::read_arguments,
 };
 pub use config::{WorkspaceConfig, WorkspaceProblem};
 pub(crate) use desk::Desk;
@@ -96,7 +97,7 @@ impl ToolSource for WorkspacePack {
 
 /// The schema has seen them before.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &RawValue) -> Result<T, Failure> {
-    serde_json::from_str(arguments.get())
+    read_arguments(arguments.get())
         .map_err(|fault| Failure::invalid(format!("Invalid arguments: {}.", short(&fault.to_string()))))
 }
 

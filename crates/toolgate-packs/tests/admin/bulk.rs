@@ -52,7 +52,6 @@ on_both! {
         world.two_tenants().await;
         for (list, row, place) in [
             ("overrides", json!({"tenant": "gone", "tool_name": "add_task", "is_enabled": true}), "overrides/2"),
-            ("overrides", json!({"tenant": "acme", "tool_name": "nothing", "is_enabled": true}), "overrides/2"),
             ("overrides", json!({"tenant": "acme", "tool_name": "add_task", "is_enabled": true}), "overrides/2"),
             ("overrides", json!({"tenant": "acme", "tool_name": "add_task", "is_enabled": 1}), "overrides/2"),
             ("catalog", json!({"tool_name": "delete_task", "min_plan": "gold"}), "catalog/2"),
@@ -63,6 +62,20 @@ on_both! {
             assert_eq!((code.as_str(), error.contains(place)), ("validation", true), "{row}: {error}");
         }
         assert_eq!(world.good(&operator(), "admin_export", json!({})).await, json!({"catalog": [], "overrides": []}));
+    }
+
+    async fn rows_about_tools_that_are_gone_are_left_out_and_named(world: World) {
+        world.two_tenants().await;
+        let mut given = rows();
+        given["overrides"].as_array_mut().unwrap().push(json!({"tenant": "acme", "tool_name": "nothing", "is_enabled": true}));
+        given["catalog"].as_array_mut().unwrap().push(json!({"tool_name": "create_coach", "disabled": true}));
+        let done = world.good(&operator(), "admin_import", given).await;
+        assert_eq!(done["changed"], true);
+        let warnings = done["warnings"].to_string();
+        assert!(warnings.contains("catalog/2") && warnings.contains("'create_coach'"), "{warnings}");
+        assert!(warnings.contains("overrides/2") && warnings.contains("'nothing'"), "{warnings}");
+        let exported = world.good(&operator(), "admin_export", json!({})).await.to_string();
+        assert!(!exported.contains("create_coach") && !exported.contains("nothing"), "{exported}");
     }
 
     async fn a_thousand_are_one_step(world: World) {

@@ -23,8 +23,15 @@ on_both! {
         world.change(&operator(), "admin_change_tenant", json!({"tenant": "acme", "plan": "professional"})).await;
         assert_eq!(standing("delete_task").await, (true, "tenant_override".into()));
         assert_eq!(world.standing("beta", "add_task").await, (true, "default".into()), "another tenant's are its own");
-        // what a member lacks for other reasons is not the cascade's doing
-        assert_eq!(standing("admin_create_tenant").await, (true, "default".into()));
+        assert_eq!(standing("admin_create_tenant").await, (false, "default".into()), "never a member's");
+    }
+
+    async fn an_override_that_lifts_nothing_says_so(world: World) {
+        world.two_tenants().await;
+        let on = async |tool: &str| world.good(&ann(), "admin_set_override", json!({"tool_name": tool, "is_enabled": true})).await;
+        assert!(on("delete_task").await["warnings"][0].as_str().unwrap().contains("needs the plan"));
+        assert!(on("complete_task").await["warnings"][0].as_str().unwrap().contains("disabled for everybody"));
+        assert_eq!(on("update_task").await.get("warnings"), None);
     }
 
     async fn the_summary_counts_what_the_list_shows(world: World) {

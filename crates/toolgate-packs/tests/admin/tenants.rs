@@ -12,7 +12,9 @@ on_both! {
         assert_eq!(world.bad(&operator(), "admin_create_tenant", json!({"id": "acme"})).await.0, "conflict");
         let (code, error) = world.bad(&operator(), "admin_create_tenant", json!({"id": "beta", "plan": "gold"})).await;
         assert_eq!((code.as_str(), error.contains("starter, professional, enterprise")), ("validation", true));
-        assert_eq!(world.bad(&operator(), "admin_create_tenant", json!({"id": "no spaces"})).await.0, "validation");
+        for id in ["no spaces", ".", "..", "-:@"] {
+            assert_eq!(world.bad(&operator(), "admin_create_tenant", json!({ "id": id })).await.0, "validation", "{id}");
+        }
         let listed = world.good(&operator(), "admin_list_tenants", json!({})).await;
         assert_eq!((listed["tenants"].as_array().unwrap().len(), &listed["next"]), (1, &Value::Null));
     }

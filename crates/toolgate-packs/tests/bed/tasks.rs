@@ -115,7 +115,7 @@ impl World {
         self.spine.call(&Arc::new(caller.clone()), call).await
     }
 
-    async fn result(&self, caller: &Caller, tool: &str, arguments: Value) -> Value {
+    pub async fn result(&self, caller: &Caller, tool: &str, arguments: Value) -> Value {
         let bytes = match self.call(caller, tool, arguments).await {
             Outcome::Answered(bytes) => bytes,
             Outcome::Refused { answer, .. } => answer.into_bytes(),

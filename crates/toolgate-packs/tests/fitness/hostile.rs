@@ -26,6 +26,17 @@ async fn reason(world: &World, name: &str, content: Vec<u8>) -> String {
 }
 
 on_both! {
+    async fn values_that_no_equation_and_no_calendar_has_are_refused_in_words(world: World) {
+        let person = json!({"weight_kg": 10, "height_cm": 0.8, "age": 40, "gender": "female", "activity_level": "sedentary", "training_goal": "maintenance"});
+        let said = world.error("ann", "calculate_daily_nutrition", person).await;
+        assert!(said.contains("centimeters"), "{said}");
+        let goal = json!({"goal_type": "distance", "target_value": 10, "target_date": "2026-02-31"});
+        assert_eq!(world.error("ann", "set_goal", goal).await, "target_date '2026-02-31' is no day of the calendar.");
+        world.send("ann", &[("a.gpx", Outing::run(MONDAY, 10, 30).gpx())]).await;
+        let said = world.error("ann", "get_activities", json!({"before": 1e25})).await;
+        assert_eq!(said, "Argument 'before' is out of range: it is too large a number.");
+    }
+
     async fn declarations_entities_and_external_files_are_refused(world: World) {
         let bomb = format!(
             "<!DOCTYPE gpx [<!ENTITY a \"{}\"><!ENTITY b \"&a;&a;&a;&a;\"><!ENTITY x SYSTEM \"file:///etc/passwd\">]><gpx><trk><name>&x;&b;</name></trk></gpx>",

@@ -77,8 +77,8 @@ on_both! {
             }
         }
         let listed = world.listed(&starter);
-        assert_eq!(listed.iter().filter(|tool| is_marked(tool)).count(), 2);
-        assert_eq!(listed.len(), 24);
+        assert_eq!(listed.iter().filter(|tool| is_marked(tool)).count(), 0);
+        assert_eq!(listed.len(), 22);
     }
 
     async fn a_caller_without_a_user_has_food_and_settings_alone(world: World) {

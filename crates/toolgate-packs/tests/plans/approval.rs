@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use toolgate_core::Lang;
-use toolgate_spine::{Execution, OnFailure, Outcome};
+use toolgate_spine::{Client, Execution, OnFailure, Outcome};
 use toolgate_store::{Answer, AnswerFault, Approval, ApprovalState, Scope};
 
 use crate::world::{World, ann, now, states, user, within_flow};
@@ -15,7 +15,8 @@ fn sign(key: &str, value: Value) -> Value {
 
 on_both! {
     async fn one_approval_runs_the_whole_plan_once_and_covers_taking_it_back(world: World) {
-        let plan = world.propose(json!([sign("a", json!(1)), sign("b", json!({"$from": 1, "path": "/key"})), {"tool": "stage.fail"}])).await;
+        let put = json!({"tool": "stage.put", "arguments": {"key": "b", "value": {"$from": 1, "path": "/key"}}});
+        let plan = world.propose(json!([sign("a", json!(1)), put, {"tool": "stage.fail"}])).await;
         let asked = world.asked(&plan).await;
         assert_eq!(world.asked(&plan).await, asked, "who asks again meets the same question");
         assert_eq!(world.stage.runs(), []);
@@ -118,9 +119,49 @@ on_both! {
         let large = world.propose(plan(500)).await;
         let asked = world.asked(&large).await;
         world.grant(&asked).await;
+        // who approved of the plan did not know the value: it is asked about once it is known, and not before
+        let own = world.asked(&large).await;
+        assert_ne!(own, asked);
+        assert_eq!(world.asked(&large).await, own);
+        let question = world.approvals().await.into_iter().find(|approval| approval.id == own).unwrap();
+        let shown: Value = serde_json::from_str(&question.shown).unwrap();
+        assert_eq!((&shown["tool"], &shown["arguments"]), (&json!("stage.pay"), &json!({"cents": 500})));
+        let paid = || world.stage.runs().iter().filter(|(tool, _)| tool == "stage.pay").count();
+        assert_eq!(paid(), 0);
+        world.grant(&own).await;
         assert_eq!(world.execute(&large, "stop").await["state"], "done");
+        assert_eq!((paid(), world.stage.runs().len()), (1, 3), "each step once");
+        let small = world.propose(plan(50)).await;
+        let asked = world.asked(&small).await;
+        world.grant(&asked).await;
+        assert_eq!(world.execute(&small, "stop").await["state"], "done", "a value that no rule asks about asks for nothing");
         let known = world.propose(json!([{"tool": "stage.pay", "arguments": {"cents": 5}}])).await;
         assert_eq!(world.execute(&known, "stop").await["state"], "done", "what is known to need none asks for none");
+    }
+
+    async fn a_no_to_a_value_that_was_filled_in_ends_the_step(world: World) {
+        let plan = world.propose(json!([sign("a", json!(1)), sign("b", json!({"$from": 1, "path": "/key"}))])).await;
+        let asked = world.asked(&plan).await;
+        world.grant(&asked).await;
+        let waiting = tokio::spawn({
+            let (spine, plan) = (Arc::clone(&world.spine), plan.clone());
+            let wait = Some(Duration::from_secs(60));
+            let how = Execution { on_failure: OnFailure::Stop, wait, client: Client::default(), lang: Lang::En };
+            async move { spine.execute_plan(&Arc::new(ann()), &plan, how).await }
+        });
+        let own = loop {
+            let pending = |approval: &Approval| approval.state == ApprovalState::Pending;
+            match world.approvals().await.into_iter().find(pending) {
+                Some(approval) => break approval.id,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        assert_ne!(own, asked);
+        world.answer(&own, Answer::Deny { by: "operator:bo".into(), reason: Some("not that one".into()) }).await;
+        let failed = serde_json::to_value(waiting.await.unwrap().unwrap()).unwrap();
+        assert_eq!(states(&failed), ["done", "failed"], "{failed}");
+        assert_eq!(failed["steps"][1]["reason"]["code"], "approval_denied");
+        assert_eq!(world.stage.values(), json!({"a": 1}));
     }
 
     async fn an_approval_is_of_no_use_to_anybody_else(world: World) {
@@ -139,7 +180,12 @@ on_both! {
             let plan = world.propose(json!([sign("a", json!(yes))])).await;
             let waiting = tokio::spawn({
                 let (spine, plan) = (Arc::clone(&world.spine), plan.clone());
-                let how = Execution { on_failure: OnFailure::Stop, wait: Some(Duration::from_secs(60)), lang: Lang::En };
+                let how = Execution {
+                    on_failure: OnFailure::Stop,
+                    wait: Some(Duration::from_secs(60)),
+                    client: Client::default(),
+                    lang: Lang::En,
+                };
                 async move { spine.execute_plan(&Arc::new(ann()), &plan, how).await }
             });
             let pending = loop {

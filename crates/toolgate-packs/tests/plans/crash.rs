@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolgate_core::Lang;
-use toolgate_spine::{Execution, OnFailure, PlanProblem};
+use toolgate_spine::{Client, Execution, OnFailure, PlanProblem};
 
 use crate::world::{World, ann, states};
 
@@ -12,12 +12,14 @@ fn put(key: &str) -> Value {
     json!({"tool": "stage.put", "arguments": {"key": key, "value": 1}})
 }
 
-const HOW: Execution = Execution { on_failure: OnFailure::Stop, wait: None, lang: Lang::En };
+fn how() -> Execution {
+    Execution { on_failure: OnFailure::Stop, wait: None, client: Client::default(), lang: Lang::En }
+}
 
 /// Executes until the step that waits has begun, and is gone then.
 async fn crash_in_the_middle(world: &World, plan: &str) {
     let (spine, id) = (Arc::clone(&world.spine), plan.to_owned());
-    let executing = tokio::spawn(async move { spine.execute_plan(&Arc::new(ann()), &id, HOW).await });
+    let executing = tokio::spawn(async move { spine.execute_plan(&Arc::new(ann()), &id, how()).await });
     world.stage.begun.acquire().await.unwrap().forget();
     executing.abort();
     assert!(executing.await.unwrap_err().is_cancelled());
@@ -65,10 +67,14 @@ on_both! {
         let result = Some(r#"{"values":{"/items/0/id":"kept"}}"#.to_owned());
         plans.end_step(&plan, 0, toolgate_store::StepEnd::Done { receipt: None, result }).await.unwrap();
 
+        // the plan's approval does not cover a value that nobody knew
+        let own = world.asked(&plan).await;
+        assert_ne!(own, asked);
+        world.grant(&own).await;
         let done = world.execute(&plan, "stop").await;
         assert_eq!(done["state"], "done", "{done}");
-        assert_eq!(world.stage.values(), json!({"b": "kept"}), "the second step alone, on the same approval");
-        assert_eq!(world.approvals().await.len(), 1);
+        assert_eq!(world.stage.values(), json!({"b": "kept"}), "the second step alone");
+        assert_eq!(world.approvals().await.len(), 2);
     }
 
     async fn approved_but_never_started_it_runs_only_on_a_yes_that_still_fits(world: World) {
@@ -93,7 +99,7 @@ on_both! {
         world.grant(&asked).await;
         let race = |world: &World| {
             let (world, plan) = (world.clone(), plan.clone());
-            tokio::spawn(async move { world.spine.execute_plan(&Arc::new(ann()), &plan, HOW).await })
+            tokio::spawn(async move { world.spine.execute_plan(&Arc::new(ann()), &plan, how()).await })
         };
         let racers: Vec<_> = (0..8).map(|number| race(if number % 2 == 0 { &world } else { &other })).collect();
         let mut ran = 0;

@@ -44,7 +44,8 @@ on_both! {
 
     async fn a_plan_runs_in_its_callers_flow(world: World) {
         let tools = ["plan.propose", "plan.execute", "stage.put"];
-        let (inside, narrower) = (within_flow("f", &tools), within_flow("g", &["plan.execute"]));
+        let flow = world.good(&ann(), "flow.open", json!({"name": "f", "allowlist": tools})).await["flow"].clone();
+        let (inside, narrower) = (within_flow(flow.as_str().unwrap(), &tools), within_flow("g", &["plan.execute"]));
         let calls = json!([{"tool": "stage.put", "arguments": {"key": "a", "value": 1}}]);
         let plan = world.good(&inside, "plan.propose", json!({ "calls": calls })).await;
         let outside = json!([{"tool": "stage.get", "arguments": {}}]);
@@ -54,7 +55,7 @@ on_both! {
         assert!(refused["error"].as_str().unwrap().contains("allowlist"), "{refused}");
         assert_eq!(world.stage.runs(), []);
         world.good(&inside, "plan.execute", json!({ "plan": plan["plan"] })).await;
-        assert_eq!(world.receipts(plan["plan"].as_str().unwrap()).await[0].flow.as_deref(), Some("f"));
+        assert_eq!(world.receipts(plan["plan"].as_str().unwrap()).await[0].flow.as_deref(), flow.as_str());
     }
 
     async fn what_a_tool_takes_out_of_records_stays_out_of_the_plans_records_too(world: World) {

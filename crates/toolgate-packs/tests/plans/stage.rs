@@ -13,11 +13,28 @@ use serde_json::{
 use tokio::sync::Semaphore;
 use toolgate_core::{
     Facts,
-    tool::{Approval, Effect, Permission, WhenDenied},
+    tool::{Approval, Counterpart, Effect, Permission, Undoing, WhenDenied},
 };
 use toolgate_spine::{Previewed, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 
+/// Where an undo goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndoFault {
+    /// Nothing was done, and the source says so.
+    Before,
+    /// It was done, and the tool says that it failed.
+    Failed,
+    /// It was done, and the protocol says that it failed.
+    Rejected,
+    /// It was done, and the answer is lost.
+    Lost,
+    /// It goes on for longer than it may, until it is let through.
+    Slow,
+}
+
 pub struct Stage {
+    /// The fault of every undo from now on.
+    pub undo_fault: Mutex<Option<UndoFault>>,
     values: Mutex<BTreeMap<String, Value>>,
     /// Every run, in order: the tool and its arguments.
     runs: Mutex<Vec<(String, Value)>>,
@@ -30,7 +47,13 @@ pub struct Stage {
 impl Stage {
     pub fn new() -> Arc<Self> {
         let closed = || Semaphore::new(0);
-        Arc::new(Self { values: Mutex::default(), runs: Mutex::default(), let_through: closed(), begun: closed() })
+        Arc::new(Self {
+            undo_fault: Mutex::default(),
+            values: Mutex::default(),
+            runs: Mutex::default(),
+            let_through: closed(),
+            begun: closed(),
+        })
     }
 
     pub fn values(&self) -> Value {
@@ -39,6 +62,25 @@ impl Stage {
 
     pub fn runs(&self) -> Vec<(String, Value)> {
         self.runs.lock().unwrap().clone()
+    }
+
+    async fn hold(&self, fault: Option<UndoFault>) {
+        if fault == Some(UndoFault::Slow) {
+            self.begun.add_permits(1);
+            self.let_through.acquire().await.unwrap().forget();
+        }
+    }
+
+    /// How an undo ends that has just been done, or not even tried.
+    fn undo_ending(&self, fault: Option<UndoFault>, key: &str) -> Result<ToolAnswer, SourceFault> {
+        match fault {
+            Some(UndoFault::Failed) => Ok(answer(&json!({"error": "it broke"}), true)),
+            Some(UndoFault::Rejected) => {
+                Err(SourceFault::Rejected { code: -32603, message: "it broke".to_owned(), data: None })
+            }
+            Some(UndoFault::Lost) => Err(SourceFault::unavailable("the line went dead")),
+            _ => Ok(answer(&json!({ "key": key }), false)),
+        }
     }
 
     fn set(&self, key: &str, value: Option<Value>) -> Option<Value> {
@@ -64,11 +106,15 @@ pub fn offered() -> Vec<ToolOffer> {
     let open = Facts { when_denied: WhenDenied::Explained, ..Facts::default() };
     let read = Facts { effect: Effect::Read, ..open.clone() };
     let asks = Facts { approval: Approval::Required, redact: ["/pin".to_owned()].into(), ..open.clone() };
+    let dropped = Counterpart { tool: "stage.drop".to_owned(), arguments: "{key: input.key}".to_owned() };
     let admin = Facts { permission: Permission::AdminOnly, ..open.clone() };
     vec![
         offer("stage.put", PUT, open.clone()),
         offer("stage.sign", PUT, asks.clone()),
         offer("stage.seal", PUT, Facts { four_eyes: true, ..asks }),
+        offer("stage.set", PUT, Facts { undo: Some(Undoing::By(dropped)), ..open.clone() }),
+        offer("stage.drop", ANY, open.clone()),
+        offer("stage.log", ANY, Facts { effect: Effect::Log, ..open.clone() }),
         offer("stage.get", ANY, read),
         offer("stage.pay", PAY, open.clone()),
         offer("stage.either", EITHER, open.clone()),
@@ -106,6 +152,19 @@ impl ToolSource for Stage {
                 let undo = to_raw_value(&json!({"key": key, "now": arguments["value"], "before": before})).unwrap();
                 answer(&json!({"key": key, "items": [{"id": format!("id-of-{key}")}]}), false).undone_by(undo)
             }
+            "stage.set" => {
+                self.set(&key, Some(arguments["value"].clone()));
+                answer(&json!({ "key": key }), false)
+            }
+            "stage.drop" => {
+                let fault = *self.undo_fault.lock().unwrap();
+                if fault == Some(UndoFault::Before) {
+                    return Err(SourceFault::Rejected { code: -32602, message: "no such key".to_owned(), data: None });
+                }
+                self.hold(fault).await;
+                self.set(&key, None);
+                return self.undo_ending(fault, &key);
+            }
             "stage.get" => answer(&json!({"value": self.values()[&key]}), false),
             "stage.wait" => {
                 self.begun.add_permits(1);
@@ -123,6 +182,9 @@ impl ToolSource for Stage {
 
     async fn preview(&self, call: &Previewed) -> Result<Option<ToolAnswer>, SourceFault> {
         let arguments: Value = serde_json::from_str(call.arguments().get()).unwrap();
+        if call.tool().name.as_str() == "stage.sign" && !self.values()["locked"].is_null() {
+            return Ok(Some(answer(&json!({"error": "it is locked"}), true)));
+        }
         let native = call.tool().name.as_str() == "stage.put";
         Ok(native.then(|| answer(&json!({"would_put": arguments["key"]}), false)))
     }
@@ -133,9 +195,14 @@ impl ToolSource for Stage {
         if self.values()[key] != undo["now"] {
             return Err(SourceFault::Conflict(format!("'{key}' was changed since")));
         }
+        let fault = *self.undo_fault.lock().unwrap();
+        if fault == Some(UndoFault::Before) {
+            return Err(SourceFault::Conflict("not now".to_owned()));
+        }
+        self.hold(fault).await;
         let before = undo["before"].clone();
         self.runs.lock().unwrap().push(("undo".to_owned(), json!({ "key": key })));
         self.set(key, (!before.is_null()).then_some(before));
-        Ok(answer(&json!({"key": key}), false))
+        self.undo_ending(fault, key)
     }
 }

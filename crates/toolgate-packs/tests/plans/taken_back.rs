@@ -15,12 +15,20 @@ on_both! {
         let done = world.execute(&plan, "stop").await;
         let undone = world.good(&ann(), "undo", json!({ "plan": plan })).await;
         let receipts = json!([done["steps"][2]["receipt"], done["steps"][0]["receipt"]]);
-        assert_eq!(undone, json!({"undone": receipts, "failed": []}));
+        assert_eq!((&undone["undone"], &undone["failed"]), (&receipts, &json!([])));
+        assert_eq!(undone["receipts"].as_array().unwrap().len(), 2, "of the undos themselves");
         assert_eq!(world.stage.values(), json!({}));
         let shown = world.show(&plan).await;
-        assert_eq!((&shown["state"], states(&shown)), (&json!("undone"), vec!["undone".to_owned(); 3]));
+        assert_eq!((&shown["state"], states(&shown)), (&json!("undone"), ["undone", "done", "undone"].map(str::to_owned).to_vec()));
         let again = world.bad(&ann(), "undo", json!({ "plan": plan })).await;
         assert!(again["error"].as_str().unwrap().contains("can be taken back"), "{again}");
+    }
+
+    async fn what_read_or_logged_is_not_said_to_be_undone(world: World) {
+        let plan = world.propose(json!([{"tool": "stage.log"}, put("a"), {"tool": "stage.get"}, {"tool": "stage.fail"}])).await;
+        let undone = world.execute(&plan, "undo").await;
+        assert_eq!((&undone["state"], states(&undone)), (&json!("undone"), ["done", "undone", "done", "failed"].map(str::to_owned).to_vec()));
+        assert_eq!(world.stage.values(), json!({}));
     }
 
     async fn it_stops_at_what_can_not_be_taken_back(world: World) {

@@ -56,6 +56,16 @@ on_both! {
         assert_eq!(world.at("198.51.100.1").authenticate("bob", PASSKEY).await["code"], "no_purpose");
     }
 
+    async fn failures_of_others_never_lock_out_who_knows_the_passkey(world: World) {
+        world.give_task("ann").await;
+        world.write_to("ann").await;
+        let shared = world.at("203.0.113.7");
+        assert_eq!(shared.authenticate("ann", PASSKEY).await["success"], true);
+        exhaust(&shared, "ann").await;
+        assert_eq!(shared.authenticate("ann", "another guess").await["code"], "too_many_attempts");
+        assert_eq!(shared.authenticate("ann", PASSKEY).await["success"], true);
+    }
+
     async fn without_an_address_it_is_slowed_down_by_agent(world: World) {
         world.give_task("ann").await;
         exhaust(&world, "bob").await;

@@ -35,7 +35,8 @@ async fn what_each_kind_of_caller_reads() {
                     details.push(help(&world, &caller, &json!({"tool_name": tool})).await);
                 }
                 let read = json!({"overview": help(&world, &caller, &json!({})).await, "details": details});
-                assert!(!read.to_string().contains("sess_"), "no token is ever shown");
+                // an example has a placeholder in a token's place
+                assert!(!read.to_string().replace("sess_xxx", "").contains("sess_"), "no token is ever shown");
                 insta::assert_json_snapshot!(format!("{name}_{}", lang.as_str()), read);
             }
         }

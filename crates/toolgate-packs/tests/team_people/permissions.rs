@@ -106,7 +106,7 @@ fn denial(permission: &str, tool: &str, who: &str) -> Option<String> {
         |wanted: &str| format!("Tool '{tool}' requires a {wanted} session. Current session purpose is '{purpose}'.");
     match (permission, kind) {
         ("unauthenticated", _) => None,
-        (_, "stranger") => Some(sign_in()),
+        (permission, "stranger") if permission != "coordinator_only" => Some(sign_in()),
         ("coordinator_only", kind) => (kind != "coordinator").then(|| privilege("Coordinator")),
         ("manager_only", kind) => (kind != "manager").then(|| privilege("Manager")),
         (_, _) if !in_session => Some(sign_in()),

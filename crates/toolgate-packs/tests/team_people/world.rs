@@ -41,7 +41,7 @@ mod database;
 use database::Database;
 
 /// Of everybody.
-pub const PASSKEY: &str = "open sesame";
+pub const PASSKEY: &str = "open sesame, please";
 
 #[derive(Clone)]
 pub struct World {

@@ -105,6 +105,17 @@ on_both! {
         assert_eq!(world.action(&eve).await, "block_subtask");
     }
 
+    async fn a_look_from_the_chat_session_does_not_set_the_task_session_back(world: World) {
+        let whole = world.begun("ann", None).await;
+        let ann = world.at_task("ann", &whole).await;
+        world.good(&ann, "get_my_task", json!({})).await;
+        let next = world.action(&ann).await;
+        assert_ne!(next, "get_task");
+        let chat = world.in_chat("ann").await;
+        assert_eq!(world.good(&chat, "get_my_task", json!({})).await["has_task"], true);
+        assert_eq!(world.action(&ann).await, next);
+    }
+
     async fn an_agent_without_a_task_is_sent_home(world: World) {
         let whole = world.begun("ann", None).await;
         let ann = world.at_task("ann", &whole).await;

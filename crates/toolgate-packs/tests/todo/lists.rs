@@ -5,6 +5,40 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 on_both! {
+    async fn a_list_that_does_not_fit_comes_in_pages(world: World) {
+        let description = "\u{1}\"".repeat(500);
+        for n in 0..30 {
+            world.good("ann", "add_task", json!({"title": n.to_string(), "description": description})).await;
+        }
+        // each is in the result twice, with every character escaped, and once more within its text
+        let world = World::with(world.store.clone(), 100_000);
+        let (mut titles, mut before, mut pages) = (Vec::new(), Value::Null, 0);
+        loop {
+            let arguments = if before.is_null() { json!({}) } else { json!({ "before": before }) };
+            let whole: Value = serde_json::from_slice(&world.bytes("ann", "list_tasks", arguments.clone()).await).unwrap();
+            assert_eq!(whole["isError"], false, "{arguments}");
+            let page = world.good("ann", "list_tasks", arguments).await;
+            titles.extend(page["tasks"].as_array().unwrap().iter().map(|task| task["title"].as_str().unwrap().to_owned()));
+            pages += 1;
+            before = page["next_before"].clone();
+            if before.is_null() {
+                assert_eq!(whole["content"].as_array().unwrap().len(), 1, "nothing is said where nothing is missing");
+                break;
+            }
+            let note = whole["content"][1]["text"].as_str().unwrap();
+            assert!(note.contains(&format!("\"before\": {before}")), "{note}");
+            let text: Value = serde_json::from_str(whole["content"][0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(text, page["tasks"], "the first text is the bare array");
+        }
+        assert!(pages > 3, "{pages}");
+        assert_eq!(titles, (0..30).rev().map(|n| n.to_string()).collect::<Vec<_>>(), "each once, newest first");
+        let two = world.good("ann", "list_tasks", json!({"limit": 2})).await;
+        assert_eq!(two["tasks"].as_array().unwrap().len(), 2);
+        for arguments in [json!({"before": 0}), json!({"before": "x"}), json!({"limit": 0}), json!({"limit": -1})] {
+            world.error("ann", "list_tasks", arguments).await;
+        }
+    }
+
     async fn newest_come_first_and_status_filters(world: World) {
         let first = world.add("ann", "first").await;
         let second = world.add("ann", "second").await;

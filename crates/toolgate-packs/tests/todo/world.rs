@@ -45,6 +45,20 @@ impl World {
 
     /// The pack as the command loads it.
     pub fn new(store: Store) -> Self {
+        Self::with(store, LimitDefaults::default().result_bytes)
+    }
+
+    /// The same with another limit of results.
+    pub fn with(store: Store, result_bytes: u64) -> Self {
+        let limits = LimitDefaults { result_bytes, ..LimitDefaults::default() };
+        Self { spine: Spine::new(Self::limited(&store, limits)), store }
+    }
+
+    pub fn house(store: &Store) -> House {
+        Self::limited(store, LimitDefaults::default())
+    }
+
+    fn limited(store: &Store, limits: LimitDefaults) -> House {
         let tool = |offer: toolgate_spine::ToolOffer| {
             let name = ToolName::new(&offer.name).unwrap();
             Tool {
@@ -60,8 +74,7 @@ impl World {
         let tools = offered().unwrap().into_iter().map(tool).collect();
         let gate = Gate::new(Blueprint { tools, ..Blueprint::default() }).unwrap();
         let pack = Arc::new(TodoPack::new(store.clone()).unwrap());
-        let house = House::new(gate, vec![pack], LimitDefaults::default()).unwrap();
-        Self { spine: Spine::new(house), store }
+        House::new(gate, vec![pack], limits).unwrap()
     }
 
     pub async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Outcome {

@@ -34,6 +34,11 @@ on_both! {
         let answer = world.result("db.query", all.clone(), false).await;
         assert_eq!(answer["structuredContent"]["rows"], json!([{"title": "bread"}, {"title": "milk"}]));
         assert_eq!(answer["_meta"]["toolgate/rows"], json!({"truncated": true}));
+        assert_eq!(answer["structuredContent"]["truncated"], true, "also where a model sees it");
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("There are more rows than these 2"), "{text}");
+        let whole = world.good("db.query", json!({"sql": question("count")})).await;
+        assert_eq!(whole, json!({"rows": [{"n": 3}]}), "nothing is said where nothing is missing");
         let one = world.good("db.query", json!({"sql": all["sql"], "limit": 1})).await;
         assert_eq!(one["rows"].as_array().unwrap().len(), 1);
         world.store.close().await;
@@ -54,6 +59,16 @@ on_both! {
         }
         let count = world.good("db.query", json!({"sql": question("count")})).await;
         assert_eq!(count["rows"], json!([{"n": 3}]));
+        world.store.close().await;
+    }
+
+    async fn a_row_that_does_not_fit_is_no_empty_answer(world: World) {
+        let world = asking(&world, &["shop"]).await;
+        let world = world.again(|config| {
+            config.databases.insert("shop".into(), DatabaseConfig { location: world.location.clone() });
+            config.max_row_bytes = 5;
+        }).await;
+        assert_eq!(world.bad("db.query", json!({"sql": question("titles")})).await, "INVALID_INPUT");
         world.store.close().await;
     }
 

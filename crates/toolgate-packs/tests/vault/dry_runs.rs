@@ -16,6 +16,23 @@ async fn shown(world: &World, tool: &str, arguments: Value) -> (Value, Value) {
 }
 
 on_both! {
+    async fn a_dry_run_says_in_words_what_would_be_and_what_is_in_the_way(world: World) {
+        world.write("a.txt", "a");
+        world.write("sub/b.txt", "b");
+        let (a, sub) = (world.id("a.txt").await, world.id("sub").await);
+        let said = async |name: &str| {
+            let shown = world.preview("vault.rename", json!({"id": a, "newName": name})).await;
+            assert_eq!(shown["content"][0]["text"], shown["structuredContent"].to_string(), "the first text is as ever");
+            shown["content"][1]["text"].as_str().unwrap().to_owned()
+        };
+        assert!(said("c.txt").await.contains("'a.txt' would go to 'c.txt'"));
+        assert!(said("a.txt").await.contains("nothing would change"));
+        world.write("c.txt", "c");
+        assert!(said("c.txt").await.contains("'c.txt' is there already"));
+        let moved = world.preview("vault.move", json!({"id": a, "toFolderId": sub})).await;
+        assert!(moved["content"][1]["text"].as_str().unwrap().contains("'a.txt' would go to 'sub/a.txt'"), "{moved}");
+    }
+
     async fn a_move_is_shown_with_where_from_and_where_to(world: World) {
         world.write("a.txt", "a");
         world.folder("sub");

@@ -93,4 +93,71 @@ on_both! {
         assert_eq!(other.id("seven.txt").await, id);
         other.store.close().await;
     }
+
+    async fn a_document_keeps_its_id_at_the_place_of_one_that_was_just_deleted(world: World) {
+        world.write("inbox/report.txt", "a");
+        world.write("archive/report.txt", "b");
+        let archive = world.id("archive").await;
+        let (a, b) = (world.id("inbox/report.txt").await, world.id("archive/report.txt").await);
+        fs::remove_file(world.root.join("archive/report.txt")).unwrap();
+        world.good("vault.move", json!({"id": a, "toFolderId": archive})).await;
+        let undo = world.undo();
+        assert_eq!(world.good("vault.get", json!({"id": a})).await["item"]["path"], "archive/report.txt");
+        assert_eq!(world.bad("vault.rename", json!({"id": b, "newName": "b-renamed.txt"})).await, "NOT_FOUND");
+        world.take_back("vault.move", &undo).await.unwrap();
+        assert_eq!(world.id("inbox/report.txt").await, a);
+
+        world.write("inbox/other.txt", "c");
+        let c = world.id("inbox/other.txt").await;
+        fs::remove_file(world.root.join("inbox/other.txt")).unwrap();
+        world.good("vault.rename", json!({"id": a, "newName": "other.txt"})).await;
+        assert_eq!(world.id("inbox/other.txt").await, a, "renamed");
+        assert_eq!(world.bad("vault.get", json!({"id": c})).await, "NOT_FOUND");
+    }
+
+    async fn undo_to_a_place_that_was_taken_and_freed_keeps_the_id(world: World) {
+        world.write("a.txt", "a");
+        world.folder("sub");
+        let (a, sub) = (world.id("a.txt").await, world.id("sub").await);
+        world.good("vault.move", json!({"id": a, "toFolderId": sub})).await;
+        let undo = world.undo();
+        world.write("a.txt", "squatter");
+        let squatter = world.id("a.txt").await;
+        assert!(world.take_back("vault.move", &undo).await.unwrap_err().contains("taken its old place"));
+        fs::remove_file(world.root.join("a.txt")).unwrap();
+        world.take_back("vault.move", &undo).await.unwrap();
+        assert_eq!(world.id("a.txt").await, a);
+        assert_eq!(world.bad("vault.get", json!({"id": squatter})).await, "NOT_FOUND");
+    }
+
+    async fn a_folder_and_a_copy_take_no_dead_id_either(world: World) {
+        world.write("x/sub/a.txt", "a");
+        world.write("y/sub/b.txt", "b");
+        let (y, dead_sub, dead) = (world.id("y").await, world.id("y/sub").await, world.id("y/sub/b.txt").await);
+        let (sub, a) = (world.id("x/sub").await, world.id("x/sub/a.txt").await);
+        fs::remove_dir_all(world.root.join("y/sub")).unwrap();
+        world.good("vault.move", json!({"id": sub, "toFolderId": y})).await;
+        assert_eq!((world.id("y/sub").await, world.id("y/sub/a.txt").await), (sub.clone(), a.clone()));
+
+        world.write("y/sub/copy.txt", "another");
+        let copied = world.id("y/sub/copy.txt").await;
+        fs::remove_file(world.root.join("y/sub/copy.txt")).unwrap();
+        let made = world.good("vault.copy", json!({"id": a, "newName": "copy.txt"})).await;
+        assert_ne!(made["newId"], json!(copied));
+        for id in [&dead_sub, &dead, &copied] {
+            assert_eq!(world.bad("vault.get", json!({"id": id})).await, "NOT_FOUND");
+        }
+        let again = world.again(|_| {}).await;
+        assert_eq!((again.id("y/sub").await, again.id("y/sub/a.txt").await), (sub, a), "also after a restart");
+        again.store.close().await;
+    }
+
+    async fn an_id_follows_its_file_over_another_by_anybody(world: World) {
+        world.write("a.txt", "a");
+        world.write("b.txt", "b");
+        let (a, b) = (world.id("a.txt").await, world.id("b.txt").await);
+        fs::rename(world.root.join("a.txt"), world.root.join("b.txt")).unwrap();
+        assert_eq!(world.id("b.txt").await, a);
+        assert_eq!(world.bad("vault.get", json!({"id": b})).await, "NOT_FOUND");
+    }
 }

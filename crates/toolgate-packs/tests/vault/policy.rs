@@ -51,8 +51,11 @@ on_both! {
         let off = ask(&spine, &ann, json!({"tool": "events.log"})).await;
         assert_eq!((&off["effect"], &off["reasons"][0]["rule"]), (&json!("deny"), &json!("no_notes")));
 
-        // and the calls agree
-        let arguments = to_raw_value(&json!({"id": "x", "toFolderId": "root"})).unwrap();
+        // and the calls agree, where there is a document: nobody is asked about one that is not there
+        world.write("a.txt", "a");
+        world.folder("sub");
+        let (document, folder) = (world.id("a.txt").await, world.id("sub").await);
+        let arguments = to_raw_value(&json!({"id": document, "toFolderId": folder})).unwrap();
         let call = Call::of(Kind::Tool, "vault.move", Some(&arguments), Lang::En);
         assert!(matches!(spine.call(&Arc::new(ann), call).await, Outcome::NeedsApproval { .. }));
     }

@@ -5,6 +5,23 @@ use serde_json::{Value, json};
 use crate::{files, world::World};
 
 on_both! {
+    async fn names_that_can_not_be_given_are_not_suggested(world: World) {
+        world.write("a.txt", "");
+        let id = world.id("a.txt").await;
+        for original in ["../..", "/", ".", "..", "...", " ", "\\", "../x", ".hidden", "a/b.txt", "a.b/c", "\u{202e}txt"] {
+            let arguments = json!({"originalName": original});
+            let result = world.result("vault.suggest_name", arguments, false).await;
+            if result["isError"] == true {
+                continue;
+            }
+            let suggested = &result["structuredContent"]["suggestedName"];
+            let renamed = world.preview("vault.rename", json!({"id": id, "newName": suggested})).await;
+            assert_eq!(renamed["isError"], false, "{original:?} {suggested}: {renamed}");
+        }
+        let dots = world.good("vault.suggest_name", json!({"originalName": "../.."})).await;
+        assert_eq!(dots["suggestedName"], "untitled");
+    }
+
     async fn a_name_comes_from_hints_content_and_the_old_name(world: World) {
         world.write("scan_0001.pdf", files::pdf(&["Invoice of Acme Ltd, 14 March 2026"]));
         world.write("notes.md", "# Board meeting\n\nMinutes of 2026-02-03.\n");

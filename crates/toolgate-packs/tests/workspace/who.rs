@@ -55,8 +55,10 @@ on_both! {
         assert_eq!(open.good(&stranger, "write_knowledge", json!({"key": "k", "content": "c", "reason": "r"})).await["version"], 1);
         assert_eq!(open.good(&stranger, "search_knowledge", json!({"query": "c"})).await["page"], 1);
         for tool in ["get_process_state", "set_process_decision", "get_git_diff", "get_commit_log", "inject_steps"] {
-            assert_eq!(open.denied(&task, tool).await, ("orchestrator_required".into(), format!("Tool '{tool}' is not available for this task type.")));
-            assert_eq!(open.denied(&stranger, tool).await.0, "authentication_required");
+            let user = Caller { user: Some(UserId::own("ann").unwrap()), ..Caller::default() };
+            for caller in [&task, &stranger, &user] {
+                assert_eq!(open.denied(caller, tool).await, ("orchestrator_required".into(), format!("Tool '{tool}' is not available for this task type.")));
+            }
         }
     }
 }

@@ -5,16 +5,16 @@ use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
-use http_body::Body;
-use hyper::body::Incoming;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json, value::to_raw_value};
-use toolgate_core::{Caller, Gate, Kind, Tool};
+use toolgate_core::{Caller, Decision, Found, Gate, Kind, Tool};
+use toolgate_mcp::Identified;
 use toolgate_spine::{Call, Outcome};
 
 use super::{
     Site,
     admin_routes::{ROUTES, Route, methods, within},
+    body::RequestBody,
     json::{Problem, members, read, sent},
     route::{Answer, by_header, preflight},
 };
@@ -35,19 +35,19 @@ pub(super) fn tool_of<'g>(gate: &'g Gate, own_name: &str) -> Option<&'g Arc<Tool
 }
 
 impl Site {
-    pub(super) async fn admin(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
+    pub(super) async fn admin(&self, head: &Parts, body: RequestBody, browser: bool) -> Answer {
         let path = within(head.uri.path()).unwrap_or_default();
         let allowed = methods(path).join(", ");
         if head.method == Method::OPTIONS && browser && !allowed.is_empty() {
             return listing_methods(preflight(head), header::ACCESS_CONTROL_ALLOW_METHODS, &allowed);
         }
-        let caller = match self.identify.identify(by_header(head)).await {
-            Ok(identified) => identified.caller,
+        let Identified { caller, rejected } = match self.identify.identify(by_header(head)).await {
+            Ok(identified) => identified,
             Err(fault) => return failed(unavailable(fault.to_string())),
         };
         if !caller.is_signed_in() {
             let remedy = "send a bearer token: toolgate token mint --user NAME";
-            return failed(Problem::new(StatusCode::UNAUTHORIZED, "not_signed_in", "sign in first", remedy));
+            return failed(Problem::not_signed_in("sign in first", rejected, remedy));
         }
         let matched = |route: &&Route| head.method.as_str() == route.method;
         let found = ROUTES.iter().filter(matched).find_map(|route| Some((route, route.matched(path)?)));
@@ -64,9 +64,10 @@ impl Site {
             let remedy = "add [packs.admin] to toolgate.toml";
             return failed(nothing("the pack 'admin' is not loaded", remedy));
         };
-        let Ok(_place) = self.in_flight.try_acquire() else {
-            return failed(unavailable("too many requests are being answered".to_owned()));
-        };
+        // whoever may not call it is told so before a body is read
+        if !is_callable(&gate, &caller, tool) {
+            return self.call(&caller, tool, Map::new()).await;
+        }
         match arguments(head, body, route, tool, in_path).await {
             Ok(arguments) => self.call(&caller, tool, arguments).await,
             Err(problem) => failed(problem),
@@ -86,15 +87,21 @@ impl Site {
     }
 }
 
+/// Whether the rules let this caller call the tool, whatever they say of its arguments.
+fn is_callable(gate: &Gate, caller: &Caller, tool: &Tool) -> bool {
+    let found = gate.view(caller).map(|view| gate.find(&view, caller, tool.name.as_str(), false, false, gate.lang()));
+    matches!(found, Some(Found::Tool { decision: Decision::Allow | Decision::NeedsApproval(_), .. }))
+}
+
 /// From the path, the query and the body: each argument from one of them.
 async fn arguments(
     head: &Parts,
-    body: Incoming,
+    body: RequestBody,
     route: &Route,
     tool: &Tool,
     in_path: Vec<(&'static str, &str)>,
 ) -> Result<Map<String, Value>, Problem> {
-    let mut arguments: Map<String, Value> = match route.has_body() && !body.is_end_stream() {
+    let mut arguments: Map<String, Value> = match route.has_body() && !body.is_empty() {
         true => read(head, body, BODY_BYTES).await?,
         false => Map::new(),
     };

@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode, header, request::Parts};
-use hyper::body::Incoming;
 use serde::Deserialize;
 use serde_json::Value;
 use toolgate_core::{Caller, Denial};
@@ -14,6 +13,7 @@ use toolgate_store::{AnswerFault, ApprovalFilter, ApprovalState, Paging};
 
 use super::{
     Site,
+    body::RequestBody,
     json::{Problem, first_page, members, page, paged, read, sent},
     route::{Answer, by_header, preflight, with_header},
 };
@@ -110,7 +110,7 @@ struct No {
 }
 
 impl Site {
-    pub(super) async fn approvals(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
+    pub(super) async fn approvals(&self, head: &Parts, body: RequestBody, browser: bool) -> Answer {
         let Some(room) = Room::at(head.uri.path()) else { return unknown().answer() };
         let (method, allow) = room.method();
         if head.method == Method::OPTIONS && browser {
@@ -123,9 +123,9 @@ impl Site {
         }
         let caller = match self.identify.identify(by_header(head)).await {
             Ok(identified) if identified.caller.is_signed_in() => identified.caller,
-            Ok(_) => {
+            Ok(identified) => {
                 let remedy = "send a bearer token: toolgate token mint --user NAME --scope approve";
-                return Problem::new(StatusCode::UNAUTHORIZED, "not_signed_in", "sign in first", remedy).answer();
+                return Problem::not_signed_in("sign in first", identified.rejected, remedy).answer();
             }
             Err(fault) => {
                 let message = fault.to_string();

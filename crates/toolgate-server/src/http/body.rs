@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
@@ -11,32 +12,124 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use toolgate_mcp::ReplyBody;
+use toolgate_spine::{CallPlace, CallPlaces};
+
+use super::{PATIENCE, body_budget::BodyCharge};
 
 /// Why a body was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unread {
     TooLarge,
     CutOff,
+    /// It did not arrive in time.
+    Slow,
+    /// Too many bytes of bodies are in memory.
+    NoRoom,
 }
 
-/// The whole body. Most often it comes in one piece, which need not be copied.
-pub(super) async fn whole(mut body: Incoming, most: usize) -> Result<Bytes, Unread> {
-    let mut first = Bytes::new();
-    let mut all = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(piece) = frame.map_err(|_| Unread::CutOff)?.into_data() else { continue };
-        if first.len().max(all.len()) + piece.len() > most {
+/// A request's body, read within a budget of bytes.
+pub(super) struct RequestBody {
+    incoming: Incoming,
+    charge: BodyCharge,
+    seat: Option<Seat>,
+}
+
+/// The place of a request among those that are being answered: taken once its body is there, so that a client that sends
+/// slowly holds none.
+#[derive(Clone)]
+pub(super) struct Seat {
+    places: Arc<CallPlaces>,
+    taken: Arc<OnceLock<Arc<CallPlace>>>,
+}
+
+impl Seat {
+    pub(super) fn new(places: &Arc<CallPlaces>) -> Self {
+        Self { places: Arc::clone(places), taken: Arc::default() }
+    }
+
+    /// False where no place is free.
+    pub(super) fn take(&self) -> bool {
+        self.taken.get().is_some() || self.places.enter(None).is_some_and(|place| self.taken.set(place).is_ok())
+    }
+}
+
+/// A body that was read, counted for as long as it is needed.
+pub(super) struct WholeBody {
+    pub(super) bytes: Bytes,
+    pub(super) charge: BodyCharge,
+}
+
+impl RequestBody {
+    pub(super) fn new(incoming: Incoming, charge: BodyCharge, seat: Option<Seat>) -> Self {
+        Self { incoming, charge, seat }
+    }
+
+    pub(super) fn seat(&self) -> Option<Seat> {
+        self.seat.clone()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    /// The body of a caller who is known to be signed in.
+    pub(super) fn signed_in(mut self) -> Self {
+        self.charge.sign_in();
+        self
+    }
+
+    /// The whole body. `is_signed_in` is asked once, and only where the room for anybody is taken.
+    pub(super) async fn whole(
+        self,
+        most: usize,
+        is_signed_in: impl AsyncFnOnce() -> bool,
+    ) -> Result<WholeBody, Unread> {
+        match tokio::time::timeout(PATIENCE, self.gather(most, is_signed_in)).await {
+            Ok(read) => read,
+            Err(_) => Err(Unread::Slow),
+        }
+    }
+
+    /// Most often a body comes in one piece, which need not be copied.
+    async fn gather(mut self, most: usize, is_signed_in: impl AsyncFnOnce() -> bool) -> Result<WholeBody, Unread> {
+        let mut is_signed_in = Some(is_signed_in);
+        let mut first = Bytes::new();
+        let mut all = BytesMut::new();
+        let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
+        if announced > most {
             return Err(Unread::TooLarge);
         }
-        if first.is_empty() && all.is_empty() {
-            first = piece;
-            continue;
+        while let Some(frame) = self.incoming.frame().await {
+            let Ok(piece) = frame.map_err(|_| Unread::CutOff)?.into_data() else { continue };
+            if first.len().max(all.len()) + piece.len() > most {
+                return Err(Unread::TooLarge);
+            }
+            if !self.charge.grow(piece.len()) {
+                if !self.charge.is_signed_in()
+                    && let Some(is_signed_in) = is_signed_in.take()
+                    && is_signed_in().await
+                {
+                    self.charge.sign_in();
+                }
+                if !self.charge.grow(piece.len()) {
+                    return Err(Unread::NoRoom);
+                }
+            }
+            if first.is_empty() && all.is_empty() {
+                first = piece;
+                continue;
+            }
+            if all.is_empty() {
+                // once and exactly: growing by doubling would take twice what is counted
+                all.reserve(announced.max(first.len() + piece.len()));
+                all.extend_from_slice(&first);
+                first = Bytes::new();
+            }
+            all.extend_from_slice(&piece);
         }
-        if all.is_empty() {
-            all.extend_from_slice(&first);
-        }
-        all.extend_from_slice(&piece);
+        let bytes = if all.is_empty() { first } else { all.freeze() };
+        Ok(WholeBody { bytes, charge: self.charge })
     }
-    Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
 /// A body in pieces that are written one after the other, or a stream of events.

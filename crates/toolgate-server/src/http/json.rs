@@ -1,14 +1,14 @@
 //! What the rooms under `/api/v1` share: bodies that are JSON, lists in pages, and problems in words.
 
 use http::{HeaderValue, StatusCode, header, request::Parts};
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use toolgate_core::Lang;
+use toolgate_mcp::Rejection;
 use toolgate_store::{Mark, Page, Paging, StoreError};
 
 use super::{
-    PATIENCE,
+    body::{RequestBody, Unread, WholeBody},
     route::{Answer, text, with_header},
 };
 
@@ -32,6 +32,17 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message, "correct the request and send it again")
     }
 
+    /// For a caller without a credential, or with one that was refused.
+    pub(super) fn not_signed_in(message: &str, rejected: Option<Rejection>, remedy: &str) -> Self {
+        let message = rejected.map_or(message, |rejection| rejection.text(Lang::En));
+        Self::new(StatusCode::UNAUTHORIZED, "not_signed_in", message, remedy)
+    }
+
+    /// A limit of the whole server, which is free again soon.
+    pub(super) fn overloaded(message: &str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message, "try again in 1 s")
+    }
+
     pub(super) fn answer(self) -> Answer {
         self.answer_with(|_| {})
     }
@@ -43,9 +54,11 @@ impl Problem {
         body.insert("code".to_owned(), self.code.into());
         body.insert("message".to_owned(), self.message.into());
         body.extend(self.remedy.map(|remedy| ("remedy".to_owned(), remedy.into())));
+        let is_overloaded = body.get("code").is_some_and(|code| code == "overloaded");
         let answer = sent(self.status, &Value::Object(body));
         match self.status {
             StatusCode::UNAUTHORIZED => with_header(answer, header::WWW_AUTHENTICATE, "Bearer"),
+            StatusCode::SERVICE_UNAVAILABLE if is_overloaded => with_header(answer, header::RETRY_AFTER, "1"),
             _ => answer,
         }
     }
@@ -101,7 +114,7 @@ pub(super) fn page<T>(name: &str, page: &Page<T>, item: impl Fn(&T) -> Value) ->
 /// A body that is JSON and says so: a form of another site can't, and so never answers in a browser's name.
 pub(super) async fn read<T: DeserializeOwned + Default>(
     head: &Parts,
-    body: Incoming,
+    body: RequestBody,
     most: usize,
 ) -> Result<T, Problem> {
     let is_json = |value: &HeaderValue| {
@@ -118,23 +131,12 @@ pub(super) async fn read<T: DeserializeOwned + Default>(
             "send Content-Type: application/json",
         ));
     }
-    let read = tokio::time::timeout(PATIENCE, Limited::new(body, most).collect()).await;
-    let bytes = match read {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(fault)) if fault.is::<http_body_util::LengthLimitError>() => {
-            let message = format!("the body is larger than {most} bytes");
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message, "send less"));
-        }
-        Ok(Err(_)) => return Err(Problem::wrong("the body was cut off")),
-        Err(_) => {
-            return Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "slow",
-                "the body did not arrive in time",
-                "send it at once",
-            ));
-        }
-    };
+    let seat = body.seat();
+    let read = body.signed_in().whole(most, async || true).await;
+    let WholeBody { bytes, charge: _charge } = read.map_err(|unread| unread_problem(unread, most))?;
+    if seat.is_some_and(|seat| !seat.take()) {
+        return Err(Problem::overloaded("too many requests are being answered"));
+    }
     if bytes.is_empty() {
         return Ok(T::default());
     }
@@ -142,7 +144,24 @@ pub(super) async fn read<T: DeserializeOwned + Default>(
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(Problem::wrong("the body must be a JSON object"));
     }
+    if std::str::from_utf8(&bytes).is_ok_and(toolgate_core::has_reserved_key) {
+        return Err(Problem::wrong("the body has a key that is reserved and can't be passed on; use another key"));
+    }
     serde_json::from_slice(&bytes).map_err(|fault| Problem::wrong(format!("the body is wrong: {fault}")))
+}
+
+fn unread_problem(unread: Unread, most: usize) -> Problem {
+    match unread {
+        Unread::TooLarge => {
+            let message = format!("the body is larger than {most} bytes");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message, "send less")
+        }
+        Unread::CutOff => Problem::wrong("the body was cut off"),
+        Unread::Slow => {
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "slow", "the body did not arrive in time", "send it at once")
+        }
+        Unread::NoRoom => Problem::overloaded("too many bytes of requests are being read"),
+    }
 }
 
 pub(super) fn sent(status: StatusCode, body: &Value) -> Answer {

@@ -1,6 +1,7 @@
 //! `/api/v1/openapi.json`: what is at each address. The addresses of tools are described by the tools themselves.
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::{StatusCode, header, request::Parts};
 use serde_json::{Map, Value, json};
 use toolgate_core::Gate;
 
@@ -8,8 +9,7 @@ use super::{
     Site,
     admin::tool_of,
     admin_routes::{ROUTES, Route},
-    json::sent,
-    route::{Answer, text},
+    route::{Answer, by_header, text, with_header},
 };
 
 /// Everything but what tools say of themselves.
@@ -19,9 +19,19 @@ const BASE: &str = include_str!("openapi.json");
 const PROBLEMS: [&str; 11] = ["400", "401", "403", "404", "405", "408", "409", "413", "415", "429", "503"];
 
 impl Site {
-    pub(super) fn openapi(&self) -> Answer {
-        match description(&self.spine.gate()) {
-            Some(description) => sent(StatusCode::OK, &description),
+    /// Anonymous callers are not told of the addresses of tools: over MCP these are hidden from them, too.
+    pub(super) async fn openapi(&self, head: &Parts) -> Answer {
+        let signed_in =
+            self.identify.identify(by_header(head)).await.is_ok_and(|identified| identified.caller.is_signed_in());
+        let described = match signed_in {
+            true => self.cache.description(&self.spine.gate(), |gate| Some(description(gate)?.to_string().into())),
+            false => Some(Bytes::from_static(BASE.as_bytes())),
+        };
+        match described {
+            Some(described) => {
+                let answer = with_header(text(StatusCode::OK, described), header::CONTENT_TYPE, "application/json");
+                with_header(answer, header::CACHE_CONTROL, "no-store")
+            }
             None => text(StatusCode::SERVICE_UNAVAILABLE, "the description can't be put together\n"),
         }
     }

@@ -2,25 +2,28 @@
 
 use http::{StatusCode, request::Parts};
 
+use toolgate_mcp::Identified;
+
 use super::{Site, json::Problem, route::by_header};
 
 impl Site {
     /// An operator in person: a task or an agent that carries an operator's credential is still a task or an agent.
     pub(super) async fn for_operators(&self, head: &Parts, message: &str) -> Result<(), Problem> {
         let remedy = "send an operator's token: toolgate token mint --user NAME --operator";
-        let caller = match self.identify.identify(by_header(head)).await {
-            Ok(identified) => identified.caller,
+        let identified = match self.identify.identify(by_header(head)).await {
+            Ok(identified) => identified,
             Err(fault) => {
                 let message = fault.to_string();
                 return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message, "try again"));
             }
         };
+        let Identified { caller, rejected } = identified;
         if caller.operator && caller.task.is_none() && caller.agent.is_none() {
             Ok(())
         } else if caller.operator || caller.is_signed_in() {
             Err(Problem::new(StatusCode::FORBIDDEN, "operators_only", message, remedy))
         } else {
-            Err(Problem::new(StatusCode::UNAUTHORIZED, "not_signed_in", message, remedy))
+            Err(Problem::not_signed_in(message, rejected, remedy))
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `/api/v1/processes` and `/api/v1/tasks`: what a runner does, for operators alone.
 
 use http::{Method, StatusCode, header, request::Parts};
-use hyper::body::Incoming;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_store::{ProcessFault, ProcessState, StoreError};
 
 use super::{
     Site,
+    body::RequestBody,
     json::{Problem, first_page, members, page, paged, read, sent},
     route::{Answer, preflight, with_header},
 };
@@ -121,7 +121,7 @@ struct NewCommit {
 }
 
 impl Site {
-    pub(super) async fn processes(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
+    pub(super) async fn processes(&self, head: &Parts, body: RequestBody, browser: bool) -> Answer {
         let Some(room) = Room::at(head.uri.path()) else { return unknown().answer() };
         let (methods, allow) = room.methods();
         if head.method == Method::OPTIONS && browser {
@@ -139,7 +139,7 @@ impl Site {
         done.map_or_else(Problem::answer, |body| sent(StatusCode::OK, &body))
     }
 
-    async fn done(&self, head: &Parts, body: Incoming, room: Room<'_>) -> Result<Value, Problem> {
+    async fn done(&self, head: &Parts, body: RequestBody, room: Room<'_>) -> Result<Value, Problem> {
         let store = &self.store;
         match room {
             Room::Processes if head.method == Method::GET => self.listed(head.uri.query().unwrap_or_default()).await,

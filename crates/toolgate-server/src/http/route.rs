@@ -5,13 +5,15 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use hyper::body::Incoming;
-use toolgate_mcp::{Credentials, ReplyBody};
+use toolgate_mcp::{Credentials, Peer, ReplyBody};
 
 use super::{
-    PATIENCE, Site, admin, approvals,
-    body::{OutBody, Unread, whole},
+    ServerLimits, Site, admin, approvals,
+    body::{OutBody, RequestBody, Seat, Unread, WholeBody},
+    client_address::ClientAddress,
     front::Refused,
-    processes, team,
+    json::Problem,
+    processes, routes, team,
 };
 
 pub(super) type Answer = Response<OutBody>;
@@ -19,12 +21,19 @@ pub(super) type Answer = Response<OutBody>;
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 
 impl Site {
-    pub(super) async fn answer(&self, request: Request<Incoming>, address: IpAddr) -> Answer {
-        let (head, body) = request.into_parts();
-        let origin = match self.front.check(&head.headers) {
+    pub(super) async fn answer(&self, request: Request<Incoming>, peer: IpAddr) -> Answer {
+        let (mut head, body) = request.into_parts();
+        let address = self.proxies.client(peer, &head.headers);
+        if head.uri.path() != "/mcp" {
+            head.extensions.insert(ClientAddress(address));
+        }
+        let origin = match self.front.check(&head.uri, &head.headers) {
             Ok(origin) => origin.cloned(),
             Err(refused) => return turned_away(refused),
         };
+        if head.headers.get_all(header::AUTHORIZATION).iter().nth(1).is_some() {
+            return refusal(StatusCode::BAD_REQUEST, "header authorization is there more than once; send it once");
+        }
         let mut answer = self.route(&head, body, (origin.is_some(), address)).await;
         if let Some(origin) = origin {
             let headers = answer.headers_mut();
@@ -39,21 +48,27 @@ impl Site {
     }
 
     async fn route(&self, head: &Parts, body: Incoming, (browser, address): (bool, IpAddr)) -> Answer {
+        if !admin::is_here(head.uri.path())
+            && let Some(refusal) = routes::refusal(head)
+        {
+            return refusal;
+        }
         match (head.uri.path(), &head.method) {
             ("/mcp", &Method::POST) => self.post(head, body, address).await,
-            ("/mcp", &Method::GET) => Box::pin(self.wire.get(head)).await.into_response().map(OutBody::from),
-            ("/mcp", &Method::DELETE) => Box::pin(self.wire.delete(head)).await.into_response().map(OutBody::from),
+            ("/mcp", &Method::GET) => {
+                Box::pin(self.wire.get(head, Some(address))).await.into_response().map(OutBody::from)
+            }
+            ("/mcp", &Method::DELETE) => {
+                Box::pin(self.wire.delete(head, Some(address))).await.into_response().map(OutBody::from)
+            }
             ("/mcp", &Method::OPTIONS) if browser => preflight(head),
             ("/mcp", _) => with_header(
                 text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n"),
                 header::ALLOW,
                 "POST, GET, DELETE",
             ),
-            (path, _) if admin::is_here(path) => Box::pin(self.admin(head, body, browser)).await,
-            ("/api/v1/openapi.json", &Method::GET) => self.openapi(),
-            (path, _) if approvals::is_here(path) => Box::pin(self.approvals(head, body, browser)).await,
-            (path, _) if processes::is_here(path) => Box::pin(self.processes(head, body, browser)).await,
-            (path, _) if team::is_here(path) => Box::pin(self.team(head, body, browser)).await,
+            ("/api/v1/openapi.json", &Method::GET) => self.openapi(head).await,
+            (path, _) if is_rest(path) => Box::pin(self.rest(head, body, (browser, address))).await,
             ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
             ("/readyz", &Method::GET) => Box::pin(self.ready()).await,
             ("/metrics", &Method::GET) => Box::pin(self.metrics(head)).await,
@@ -62,36 +77,63 @@ impl Site {
         }
     }
 
-    async fn post(&self, head: &Parts, body: Incoming, address: IpAddr) -> Answer {
-        // said before anything is read; the place itself is taken after, so that who sends slowly holds none
-        if self.in_flight.available_permits() == 0 {
-            return overloaded();
+    /// The addresses under `/api/v1`, each request in a place among those that are being answered.
+    async fn rest(&self, head: &Parts, body: Incoming, (browser, address): (bool, IpAddr)) -> Answer {
+        let seat = Seat::new(&self.limits.places);
+        let body = RequestBody::new(body, self.limits.bodies.charge(address), Some(seat.clone()));
+        let waits_for_body = matches!(head.method, Method::POST | Method::PUT | Method::PATCH) && !body.is_empty();
+        if self.limits.places.is_full() || !waits_for_body && !seat.take() {
+            return Problem::overloaded("too many requests are being answered").answer();
         }
-        match tokio::time::timeout(PATIENCE, whole(body, self.body_bytes)).await {
-            Ok(Ok(body)) => match self.in_flight.try_acquire() {
+        match head.uri.path() {
+            path if admin::is_here(path) => Box::pin(self.admin(head, body, browser)).await,
+            path if approvals::is_here(path) => Box::pin(self.approvals(head, body, browser)).await,
+            path if processes::is_here(path) => Box::pin(self.processes(head, body, browser)).await,
+            _ => Box::pin(self.team(head, body, browser)).await,
+        }
+    }
+
+    async fn post(&self, head: &Parts, body: Incoming, address: IpAddr) -> Answer {
+        let ServerLimits { places, bodies, body_bytes, .. } = &self.limits;
+        // said before anything is read; the place itself is taken after, so that who sends slowly holds none
+        if places.is_full() {
+            return overloaded("too many messages are being answered; try again in 1 s");
+        }
+        let body = RequestBody::new(body, bodies.charge(address), None);
+        let is_signed_in = async || {
+            let identified = self.identify.identify(Credentials { address: Some(address), ..by_header(head) }).await;
+            identified.is_ok_and(|identified| identified.caller.is_signed_in())
+        };
+        match body.whole(*body_bytes, is_signed_in).await {
+            Ok(WholeBody { bytes, charge }) => {
+                let Some(place) = places.enter(charge.counted()) else {
+                    return overloaded("too many messages are being answered; try again in 1 s");
+                };
+                let peer = Peer { address: Some(address), place: Some(place) };
                 // boxed: a future within a future is copied into it, and there are some around this one
-                Ok(_place) => {
-                    Box::pin(self.wire.post(head, body, Some(address))).await.into_response().map(OutBody::from)
-                }
-                Err(_) => overloaded(),
-            },
-            Ok(Err(Unread::TooLarge)) => refusal(
+                Box::pin(self.wire.post(head, bytes, &peer)).await.into_response().map(OutBody::from)
+            }
+            Err(Unread::TooLarge) => refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                &format!("the message is larger than {} bytes; send less at once", self.body_bytes),
+                &format!("the message is larger than {body_bytes} bytes; send less at once"),
             ),
-            Ok(Err(Unread::CutOff)) => refusal(StatusCode::BAD_REQUEST, "the message was cut off"),
-            Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time"),
+            Err(Unread::CutOff) => refusal(StatusCode::BAD_REQUEST, "the message was cut off"),
+            Err(Unread::Slow) => refusal(StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time"),
+            Err(Unread::NoRoom) => overloaded("too many bytes of messages are being read; try again in 1 s"),
         }
     }
 
     async fn ready(&self) -> Answer {
-        match self.store.ping().await {
-            Ok(()) => text(StatusCode::OK, "ready\n"),
-            Err(fault) => {
-                tracing::warn!(%fault, "not ready");
-                text(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n")
-            }
+        if !self.cache.is_ready(&self.store).await {
+            return text(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n");
         }
+        if let Some(books) = self.spine.books()
+            && let Err(fault) = books.ledger().health().await
+        {
+            tracing::warn!(%fault, "not ready");
+            return text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", fault.cause.as_str()));
+        }
+        text(StatusCode::OK, "ready\n")
     }
 
     /// Its labels name tools, so it is for operators.
@@ -127,14 +169,21 @@ impl Site {
     }
 }
 
+/// Whether the path is one of those under `/api/v1`.
+fn is_rest(path: &str) -> bool {
+    admin::is_here(path) || approvals::is_here(path) || processes::is_here(path) || team::is_here(path)
+}
+
 /// Who asks outside MCP: by the header alone.
 pub(super) fn by_header(head: &Parts) -> Credentials<'_> {
     let bearer = head
         .headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
-    Credentials { bearer, browser: head.headers.contains_key(header::ORIGIN), ..Credentials::default() }
+        .and_then(|value| value.split_once(' '))
+        .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()));
+    let address = head.extensions.get::<ClientAddress>().map(|client| client.0);
+    Credentials { bearer, browser: head.headers.contains_key(header::ORIGIN), address, ..Credentials::default() }
 }
 
 fn turned_away(refused: Refused) -> Answer {
@@ -150,8 +199,7 @@ fn refusal(status: StatusCode, message: &str) -> Answer {
 }
 
 /// Too much at once.
-fn overloaded() -> Answer {
-    let message = "too many messages are being answered; try again in 1 s";
+fn overloaded(message: &str) -> Answer {
     with_header(failure(StatusCode::SERVICE_UNAVAILABLE, -32603, message), header::RETRY_AFTER, "1")
 }
 

@@ -1,7 +1,6 @@
 //! `/api/v1/agents` and `/api/v1/projects`: set up a team. For operators alone.
 
 use http::{Method, StatusCode, header, request::Parts};
-use hyper::body::Incoming;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use toolgate_store::{
@@ -14,6 +13,7 @@ use toolgate_store::{
 
 use super::{
     Site,
+    body::RequestBody,
     json::{Problem, first_page, members, page as listed, paged, read, sent},
     route::{Answer, preflight, with_header},
 };
@@ -117,7 +117,7 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D
 }
 
 impl Site {
-    pub(super) async fn team(&self, head: &Parts, body: Incoming, browser: bool) -> Answer {
+    pub(super) async fn team(&self, head: &Parts, body: RequestBody, browser: bool) -> Answer {
         let Some(room) = Room::at(head.uri.path()) else { return nothing().answer() };
         let methods = room.methods();
         if head.method == Method::OPTIONS && browser {
@@ -152,7 +152,7 @@ impl Site {
     }
 
     /// The passkey is in this answer and in no other.
-    async fn add_agent(&self, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
+    async fn add_agent(&self, head: &Parts, body: RequestBody) -> Result<(StatusCode, Value), Problem> {
         let body: AgentBody = read(head, body, BODY_BYTES).await?;
         let id = body.id.ok_or_else(|| wrong("an agent needs an id"))?;
         if body.status.is_some() {
@@ -192,7 +192,7 @@ impl Site {
         Ok((StatusCode::OK, agent_with_projects(&agent, &assigned)))
     }
 
-    async fn change_agent(&self, id: &str, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
+    async fn change_agent(&self, id: &str, head: &Parts, body: RequestBody) -> Result<(StatusCode, Value), Problem> {
         let body: AgentBody = read(head, body, BODY_BYTES).await?;
         if body.id.is_some() || body.r#type.is_some() || body.passkey.is_some() {
             return Err(wrong("id and type stay; a passkey is set at its own address"));
@@ -214,7 +214,7 @@ impl Site {
         Ok((StatusCode::OK, agent_json(&agent)))
     }
 
-    async fn set_passkey(&self, id: &str, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
+    async fn set_passkey(&self, id: &str, head: &Parts, body: RequestBody) -> Result<(StatusCode, Value), Problem> {
         let PasskeyBody { passkey: wanted } = read(head, body, BODY_BYTES).await?;
         let passkey = passkey(wanted)?;
         let hash = hashed(&passkey).await?;
@@ -245,7 +245,7 @@ impl Site {
         Ok((StatusCode::OK, listed("projects", &page, project_json)))
     }
 
-    async fn add_project(&self, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
+    async fn add_project(&self, head: &Parts, body: RequestBody) -> Result<(StatusCode, Value), Problem> {
         let body: ProjectBody = read(head, body, BODY_BYTES).await?;
         let id = body.id.ok_or_else(|| wrong("a project needs an id"))?;
         if body.status.is_some() {
@@ -268,7 +268,7 @@ impl Site {
         Ok((StatusCode::OK, project_with_agents(&project, &assigned)))
     }
 
-    async fn change_project(&self, id: &str, head: &Parts, body: Incoming) -> Result<(StatusCode, Value), Problem> {
+    async fn change_project(&self, id: &str, head: &Parts, body: RequestBody) -> Result<(StatusCode, Value), Problem> {
         let body: ProjectBody = read(head, body, BODY_BYTES).await?;
         if body.id.is_some() {
             return Err(wrong("a project's id stays"));

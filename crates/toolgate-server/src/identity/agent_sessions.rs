@@ -51,7 +51,7 @@ fn facts(session: team::AgentSession) -> AgentSession {
 }
 
 /// Written as [`UserId`] writes it.
-fn owner_of(owner: &str) -> Option<UserId> {
+pub(super) fn owner_of(owner: &str) -> Option<UserId> {
     match owner.split_once('/') {
         Some((issuer, subject)) => UserId::of_issuer(issuer, subject).ok(),
         None => UserId::own(owner).ok(),

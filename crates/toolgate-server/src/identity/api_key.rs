@@ -42,7 +42,7 @@ impl ApiKey {
 
 /// The part of a well-formed key that finds its row.
 pub(super) fn prefix(key: &str) -> Result<&str, Refusal> {
-    let malformed = Refusal("not an API key");
+    let malformed = Refusal::invalid("not an API key");
     let (prefix, rest) = key.strip_prefix(MARK).and_then(|rest| rest.split_at_checked(PREFIX_LEN)).ok_or(malformed)?;
     let secret = rest.strip_prefix('_').ok_or(malformed)?;
     let url_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -54,17 +54,17 @@ pub(super) fn prefix(key: &str) -> Result<&str, Refusal> {
 pub(super) fn prove(key: &str, row: &KeyRow) -> Result<Standing, Refusal> {
     // Hashes are compared in constant time: how far two agree must not show.
     if !Secret::new(row.hash).matches(&sha256(key.as_bytes())) {
-        return Err(Refusal("no such API key"));
+        return Err(Refusal::invalid("no such API key"));
     }
     if row.revoked_at.is_some() {
-        return Err(Refusal("the API key was revoked"));
+        return Err(Refusal::revoked("the API key was revoked"));
     }
     if row.expires_at.is_some_and(|at| at <= crate::now_millis()) {
-        return Err(Refusal("the API key has expired"));
+        return Err(Refusal::expired("the API key has expired"));
     }
     let facts: Claims =
-        serde_json::from_str(&row.facts_json).map_err(|_| Refusal("the API key's facts are garbled"))?;
-    facts.standing().map_err(|_| Refusal("a fact of the API key is not one of its words"))
+        serde_json::from_str(&row.facts_json).map_err(|_| Refusal::invalid("the API key's facts are garbled"))?;
+    facts.standing().map_err(|_| Refusal::invalid("a fact of the API key is not one of its words"))
 }
 
 /// Five bytes are exactly eight letters of five bits.

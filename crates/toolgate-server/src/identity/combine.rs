@@ -6,6 +6,7 @@ use toolgate_core::{
     Caller,
     caller::{Flow, Runtime},
 };
+use toolgate_mcp::Rejection;
 
 use super::standing::{Kind, Standing};
 
@@ -17,7 +18,7 @@ pub(super) enum Outcome {
     Holds(Box<Standing>),
     /// Sound, but what it stood for is over (a finished task): it says nothing, and is no fault.
     Void(Kind),
-    Invalid(Kind),
+    Invalid(Kind, Rejection),
 }
 
 /// Credentials in the order of their places, settled one by one.
@@ -28,13 +29,13 @@ pub(super) struct Combination {
 }
 
 /// The first credential of a kind was invalid: nothing else on the request counts.
-pub(super) struct Anonymous;
+pub(super) struct Anonymous(pub(super) Rejection);
 
 impl Combination {
     pub(super) fn add(&mut self, outcome: Outcome) -> Result<(), Anonymous> {
         match outcome {
-            Outcome::Invalid(kind) if !self.seen.contains(&kind) => return Err(Anonymous),
-            Outcome::Invalid(_) => {}
+            Outcome::Invalid(kind, rejection) if !self.seen.contains(&kind) => return Err(Anonymous(rejection)),
+            Outcome::Invalid(..) => {}
             Outcome::Void(kind) => self.seen.push(kind),
             Outcome::Holds(standing) => self.hold(*standing),
         }
@@ -58,8 +59,8 @@ impl Combination {
         }
     }
 
-    pub(super) fn caller(self, browser: bool) -> Caller {
-        finish(self.standing.map(|standing| standing.caller).unwrap_or_default(), browser)
+    pub(super) fn into_standing(self) -> Option<Standing> {
+        self.standing
     }
 }
 

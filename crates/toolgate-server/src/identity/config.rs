@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{issuer::IssuerConfig, secret::Secret};
+use super::{issuer::IssuerConfig, login_throttle::AttemptLimit, own_token::TokenLimits, secret::Secret};
 
 #[derive(Debug, Clone)]
 pub struct IdentityConfig {
@@ -10,6 +10,8 @@ pub struct IdentityConfig {
     pub audience: String,
     /// For own tokens, whose clocks are ours; at most a minute.
     pub leeway: Duration,
+    /// The longest lives of own tokens.
+    pub token_limits: TokenLimits,
     pub issuers: Vec<IssuerConfig>,
     /// The task header may carry public task ids. Anybody who has seen one could then be that task, so whoever sets
     /// this must listen on loopback only.
@@ -18,6 +20,8 @@ pub struct IdentityConfig {
     pub coordinator_secret: Option<Secret>,
     /// How many proven tokens are remembered.
     pub remembered_tokens: usize,
+    /// Attempts with secrets that may fail at one address.
+    pub failed_attempts: AttemptLimit,
 }
 
 impl Default for IdentityConfig {
@@ -25,10 +29,12 @@ impl Default for IdentityConfig {
         Self {
             audience: "toolgate".to_owned(),
             leeway: Duration::ZERO,
+            token_limits: TokenLimits::default(),
             issuers: Vec::new(),
             trust_task_ids: false,
             coordinator_secret: None,
             remembered_tokens: 10_000,
+            failed_attempts: AttemptLimit::default(),
         }
     }
 }

@@ -3,4 +3,4 @@
 //! The wire knows where a credential was found and never what it means; identity knows what it means and never
 //! how it travelled.
 
-pub use toolgate_mcp::{Credentials, Identified, Identify, IdentityUnavailable};
+pub use toolgate_mcp::{Credentials, Identified, Identify, IdentityUnavailable, Rejection};

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use toolgate_core::caller::BadFact;
+use toolgate_mcp::Rejection;
 
 /// Wrong set-up or wrong use. Shown to the operator, so it says where and what to do; it never holds a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    #[error("the signing key '{path}' can be read by others (mode {mode:o}); run: chmod 600 '{path}'", path = path.display())]
+    #[error("'{path}' can be read by others (mode {mode:o}); run: chmod 600 '{path}'", path = path.display())]
     KeyExposed { path: PathBuf, mode: u32 },
     #[error("the signing key '{path}' is not a key file; restore it, or move it away to have a new one made (tokens signed with the old one end)", path = path.display())]
     KeyGarbled { path: PathBuf },
@@ -15,6 +16,10 @@ pub enum IdentityError {
     KeyFile { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("the signing secret has {found} bytes; give at least {least} random ones")]
     KeyWeak { found: usize, least: usize },
+    #[error("cannot read '{path}': {source}", path = path.display())]
+    SecretFile { path: PathBuf, source: std::io::Error },
+    #[error("the secret in '{path}' has {found} characters and needs at least {least}; make one that nobody guesses: (umask 077; openssl rand -hex 32 > '{path}')", path = path.display())]
+    SecretWeak { path: PathBuf, found: usize, least: usize },
     #[error("signing failed: {0}")]
     Signing(&'static str),
     #[error("the system gave no random bytes")]
@@ -25,8 +30,14 @@ pub enum IdentityError {
     Leeway { place: String, found: u64, most: u64 },
     #[error("issuer '{issuer}': {what}")]
     Issuer { issuer: String, what: String },
-    #[error("a token's life must be at least a second and end before the year 10000")]
+    #[error("a token's life must be at least a second")]
     Lifetime,
+    #[error("a token may last {most} s here at the most; choose a shorter --ttl, or raise [identity] {key}")]
+    TokenLifetime { most: u64, key: &'static str },
+    #[error("[identity] max_token_ttl and max_operator_ttl may be {most} days at the most")]
+    TokenLimit { most: u64 },
+    #[error("not a token that holds here: {0}")]
+    NoToken(&'static str),
     #[error("{0}")]
     Fact(#[from] BadFact),
     #[error("'{fact}' needs '{needs}' beside it")]
@@ -37,6 +48,27 @@ pub enum IdentityError {
     NoRuntime(String),
 }
 
-/// Why a credential did not hold: a fixed text, so that nothing of the credential can be in it.
+/// The reason why a credential did not hold: a fixed text, so that nothing of the credential can be in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Refusal(pub(super) &'static str);
+pub(super) struct Refusal {
+    /// For the operator.
+    pub(super) reason: &'static str,
+    /// For the sender.
+    pub(super) told: Rejection,
+}
+
+impl Refusal {
+    pub(super) fn invalid(reason: &'static str) -> Self {
+        Self { reason, told: Rejection::Invalid }
+    }
+
+    /// INVARIANT: only of a credential that was proven, so that the answer helps nobody to guess one.
+    pub(super) fn expired(reason: &'static str) -> Self {
+        Self { reason, told: Rejection::Expired }
+    }
+
+    /// INVARIANT: only of a credential that was proven.
+    pub(super) fn revoked(reason: &'static str) -> Self {
+        Self { reason, told: Rejection::Revoked }
+    }
+}

@@ -24,19 +24,25 @@ pub(super) struct Unproven {
 
 pub(super) fn peek(token: &str) -> Result<Unproven, Refusal> {
     if token.len() > LONGEST {
-        return Err(Refusal("the token is too long"));
+        return Err(Refusal::invalid("the token is too long"));
     }
-    let header = decode_header(token).map_err(|_| Refusal("not a token, or an algorithm that is never accepted"))?;
+    let header =
+        decode_header(token).map_err(|_| Refusal::invalid("not a token, or an algorithm that is never accepted"))?;
     if header.crit.is_some() {
-        return Err(Refusal("the token demands extensions (crit)"));
+        return Err(Refusal::invalid("the token demands extensions (crit)"));
     }
     let typed = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
     if !matches!(typed.trim_start_matches("application/"), "jwt" | "at+jwt") {
-        return Err(Refusal("the token is of another type (typ)"));
+        return Err(Refusal::invalid("the token is of another type (typ)"));
     }
-    let Payload { iss, .. } = payload(token).ok_or(Refusal("the token has no readable claims"))?;
-    let issuer = iss.ok_or(Refusal("the token names no issuer"))?;
+    let Payload { iss, .. } = payload(token).ok_or(Refusal::invalid("the token has no readable claims"))?;
+    let issuer = iss.ok_or(Refusal::invalid("the token names no issuer"))?;
     Ok(Unproven { algorithm: header.alg, kid: header.kid, issuer })
+}
+
+/// Whether a credential has the form of a signed token. A signature is not guessed, so its attempts are not counted.
+pub(super) fn is_signed(token: &str) -> bool {
+    token.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
 /// The kind an *invalid* token would have been of. Only decides whose turn it took; grants nothing.
@@ -85,10 +91,11 @@ pub(super) fn checks(
 pub(super) fn proven<T: DeserializeOwned>(token: &str, key: &DecodingKey, checks: &Validation) -> Result<T, Refusal> {
     use jsonwebtoken::errors::ErrorKind as Kind;
     decode(token, key, checks).map(|data| data.claims).map_err(|error| {
-        Refusal(match error.kind() {
+        Refusal::invalid(match error.kind() {
             Kind::InvalidSignature => "the signature does not hold",
             Kind::InvalidAlgorithm => "the algorithm is not the key's",
-            Kind::ExpiredSignature => "the token has expired",
+            // claims are read after the signature was found to hold
+            Kind::ExpiredSignature => return Refusal::expired("the token has expired"),
             Kind::ImmatureSignature => "the token is not valid yet",
             Kind::InvalidIssuer => "another issuer",
             Kind::InvalidAudience => "another audience",
@@ -101,7 +108,7 @@ pub(super) fn proven<T: DeserializeOwned>(token: &str, key: &DecodingKey, checks
 /// The second from which the token no longer holds. The library lets the last second pass; the standard does not.
 pub(super) fn until(exp: u64, leeway: Duration) -> Result<u64, Refusal> {
     let until = exp.saturating_add(leeway.as_secs());
-    if now() < until { Ok(until) } else { Err(Refusal("the token has expired")) }
+    if now() < until { Ok(until) } else { Err(Refusal::expired("the token has expired")) }
 }
 
 pub(super) fn check_leeway(place: &str, leeway: Duration) -> Result<(), IdentityError> {

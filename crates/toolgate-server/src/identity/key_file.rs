@@ -48,6 +48,24 @@ pub(super) fn load(path: &Path) -> Result<Secret, IdentityError> {
     Ok(Secret::new(seed))
 }
 
+/// The fewest characters of a secret that its owner chose.
+const LEAST_SECRET: usize = 32;
+
+/// A secret that its owner wrote into a file: long enough that nobody guesses it, and readable by its owner alone.
+pub fn read_shared_secret(path: &Path) -> Result<Secret, IdentityError> {
+    let failed = |source| IdentityError::SecretFile { path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    refuse_exposed(path, &file.metadata().map_err(failed)?)?;
+    let mut text = String::new();
+    file.take(64 * 1024).read_to_string(&mut text).map_err(failed)?;
+    let secret = text.trim_end();
+    let found = secret.chars().count();
+    if found < LEAST_SECRET {
+        return Err(IdentityError::SecretWeak { path: path.to_owned(), found, least: LEAST_SECRET });
+    }
+    Ok(Secret::new(secret.as_bytes()))
+}
+
 /// Writes a whole file under another name and links it into place: linking fails where a key is already, so the
 /// key is never half written and never replaced.
 fn create(dir: &Path, path: &Path) -> Result<(), IdentityError> {

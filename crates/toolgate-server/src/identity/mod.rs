@@ -13,11 +13,14 @@ mod error;
 mod issuer;
 mod jwt;
 mod key_file;
+mod login_throttle;
 mod over_store;
 mod own_key;
 mod own_token;
 mod proven;
+mod refusal_log;
 mod resolve;
+mod revocation;
 mod secret;
 mod session;
 mod standing;
@@ -41,14 +44,16 @@ pub use agent_sessions::StoredAgentSessions;
 pub use api_key::{ApiKey, NewKey};
 pub use claims::Claims;
 pub use config::IdentityConfig;
-pub use contract::{Credentials, Identified, Identify, IdentityUnavailable};
+pub use contract::{Credentials, Identified, Identify, IdentityUnavailable, Rejection};
 pub use error::IdentityError;
 pub use issuer::{ClaimMap, IssuerConfig, Jwks};
 pub use jsonwebtoken::Algorithm;
-pub use key_file::FILE_NAME as KEY_FILE_NAME;
+pub use key_file::{FILE_NAME as KEY_FILE_NAME, read_shared_secret};
+pub use login_throttle::AttemptLimit;
 pub use over_store::StoredRows;
 pub use own_key::{OwnAlgorithm, OwnKey};
-pub use own_token::{OWN_ISSUER, OwnTokens};
+pub use own_token::{LONGEST_TOKEN, OWN_ISSUER, OwnTokens, TokenLimits};
+pub use revocation::Revocations;
 pub use secret::{Secret, Token};
 pub use session::{AgentSession, AgentSessions, SESSION_MARK};
 pub use store::{IdentityStore, KeyRow, RowsUnavailable, TaskRow, TenantRow};
@@ -56,7 +61,9 @@ pub use task_key::TaskKey;
 
 use combine::{Anonymous, Combination};
 use issuer::Issuer;
+use login_throttle::LoginThrottle;
 use proven::ProvenTokens;
+use refusal_log::RefusalLog;
 use resolve::Place;
 use session::NoSessions;
 
@@ -68,6 +75,8 @@ pub struct Identity {
     store: Arc<dyn IdentityStore>,
     sessions: Arc<dyn AgentSessions>,
     proven: ProvenTokens,
+    throttle: LoginThrottle,
+    refusals: RefusalLog,
     key_revision: Arc<AtomicU64>,
     anonymous: [Arc<Caller>; 2],
     refreshing: Vec<AbortHandle>,
@@ -77,11 +86,13 @@ impl Identity {
     /// Refuses wrong configuration. Issuers are first asked for their keys in the background, so one that is down
     /// delays nothing.
     pub fn new(config: IdentityConfig, key: OwnKey, store: Arc<dyn IdentityStore>) -> Result<Self, IdentityError> {
-        let tokens = OwnTokens::new(key, &config.audience, config.leeway)?;
+        let tokens = OwnTokens::new(key, &config.audience, config.leeway)?.with_limits(config.token_limits)?;
         let key_revision = Arc::new(AtomicU64::new(0));
         let issuers = issuers(&config, &key_revision)?;
         let mut identity = Self {
             proven: ProvenTokens::new(config.remembered_tokens.max(1)),
+            throttle: LoginThrottle::new(config.failed_attempts),
+            refusals: RefusalLog::default(),
             config,
             tokens,
             issuers,
@@ -117,23 +128,25 @@ impl Identity {
         self.issuers.iter().map(|issuer| issuer.config.issuer.as_str()).collect()
     }
 
-    /// The answer where nothing has to be asked: no credential, or one token proven before. Does not wait.
+    /// The answer where nothing has to be asked: no credential, or one token proven before. Does not wait. Nobody is
+    /// answered at once while a change is to be heard of: it may be about everybody, like a tool that was disabled.
     pub fn identify_at_once(&self, credentials: &Credentials<'_>) -> Option<Identified> {
+        if !self.store.is_current() {
+            return None;
+        }
         if credentials.task_keys.iter().any(|key| !key.is_empty()) {
             return None;
         }
         let mut shown = shown(credentials);
         let Some((_, token)) = shown.next() else {
-            return Some(self.anonymous(credentials.browser, false));
+            return Some(self.anonymous(credentials.browser, None));
         };
         if shown.next().is_some() {
             return None;
         }
-        if !self.store.is_current() {
-            return None;
-        }
-        let caller = self.proven.get(token, |standing| self.basis(standing))?.alone(credentials.browser)?;
-        Some(Identified { caller, rejected: false })
+        let proven = self.proven.get(token, |standing| self.basis(standing))?;
+        let caller = proven.alone(credentials.browser).filter(|_| !proven.names_agent())?;
+        Some(Identified { caller, rejected: None })
     }
 
     /// Whom one token alone was last known to stand for, or without any row can be said to: for lists while rows can't be
@@ -143,34 +156,42 @@ impl Identity {
             return None;
         }
         let mut shown = shown(credentials);
-        let (_, token) = shown.next()?;
+        let Some((_, token)) = shown.next() else {
+            return Some(self.anonymous(credentials.browser, None).caller);
+        };
         if shown.next().is_some() {
             return None;
         }
         if let Some(proven) = self.proven.last_known(token) {
             return proven.alone(credentials.browser);
         }
-        let (mut standing, _) = self.prove_alone(token).await?;
+        let mut standing = self.prove_alone(token).await?;
         standing.caller.tenant = None;
         standing.claimed_task.is_none().then(|| Arc::new(combine::finish(standing.caller, credentials.browser)))
     }
 
     async fn identify_by_asking(&self, credentials: &Credentials<'_>) -> Result<Identified, RowsUnavailable> {
+        self.store.catch_up().await?;
         let mut combination = Combination::default();
         for (place, token) in shown(credentials) {
-            if let Err(Anonymous) = combination.add(self.resolve(place, token).await?) {
-                return Ok(self.anonymous(credentials.browser, true));
+            let outcome = self.resolve(place, token, credentials.address).await?;
+            if let Err(Anonymous(rejection)) = combination.add(outcome) {
+                return Ok(self.anonymous(credentials.browser, Some(rejection)));
             }
         }
         if let Some(key) = credentials.task_keys.iter().find(|key| !key.is_empty())
-            && let Err(Anonymous) = combination.add(self.resolve_task_key(key).await?)
+            && let Err(Anonymous(rejection)) = combination.add(self.resolve_task_key(key, credentials.address).await?)
         {
-            return Ok(self.anonymous(credentials.browser, true));
+            return Ok(self.anonymous(credentials.browser, Some(rejection)));
         }
-        Ok(Identified { caller: Arc::new(combination.caller(credentials.browser)), rejected: false })
+        let caller = match combination.into_standing() {
+            Some(standing) => self.settle_owner(standing).await?,
+            None => Caller::default(),
+        };
+        Ok(Identified { caller: Arc::new(combine::finish(caller, credentials.browser)), rejected: None })
     }
 
-    fn anonymous(&self, browser: bool, rejected: bool) -> Identified {
+    fn anonymous(&self, browser: bool, rejected: Option<Rejection>) -> Identified {
         let [server, client] = &self.anonymous;
         Identified { caller: Arc::clone(if browser { client } else { server }), rejected }
     }
@@ -180,7 +201,7 @@ impl IdentityConfig {
     /// Everything [`Identity::new`] would refuse, without asking anyone for keys.
     pub fn check(&self) -> Result<(), IdentityError> {
         let key = OwnKey::from_secret(&Secret::random()?, OwnAlgorithm::Hs256)?;
-        OwnTokens::new(key, &self.audience, self.leeway)?;
+        OwnTokens::new(key, &self.audience, self.leeway)?.with_limits(self.token_limits)?;
         issuers(self, &Arc::default()).map(drop)
     }
 }

@@ -2,18 +2,28 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 use quick_cache::sync::Cache;
 use toolgate_core::caller::UserId;
-use toolgate_store::{Rights, Store, StoreError, Task, tenants::TenantFacts};
+use toolgate_store::{RevocationKind, RevokedTokens, Rights, Store, StoreError, Task, tenants::TenantFacts};
 
-use super::store::{IdentityStore, KeyRow, RowsUnavailable, TaskRow, TenantRow};
+use super::{
+    revocation::Revocations,
+    store::{IdentityStore, KeyRow, RowsUnavailable, TaskRow, TenantRow},
+};
 
 /// The store's rows, with a bounded memory of tenants that never outlives a change of them.
 pub struct StoredRows {
     store: Store,
     rights: Rights,
     tenants: Cache<String, Arc<KnownTenant>>,
+    revoked: ArcSwapOption<KnownRevocations>,
+}
+
+struct KnownRevocations {
+    revision: u64,
+    revocations: Arc<Revocations>,
 }
 
 struct KnownTenant {
@@ -24,7 +34,7 @@ struct KnownTenant {
 impl StoredRows {
     /// `kept`: how many tenants are remembered.
     pub fn new(store: Store, kept: usize) -> Self {
-        Self { rights: store.rights(), store, tenants: Cache::new(kept.max(1)) }
+        Self { rights: store.rights(), store, tenants: Cache::new(kept.max(1)), revoked: ArcSwapOption::empty() }
     }
 
     async fn facts(&self, tenant: &str) -> Result<Option<TenantFacts>, RowsUnavailable> {
@@ -63,7 +73,12 @@ impl IdentityStore for StoredRows {
     }
 
     async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable> {
-        let Some(TenantFacts { plan, overrides }) = self.facts(tenant).await? else { return Ok(None) };
+        let Some(TenantFacts { plan, overrides }) = self.facts(tenant).await? else {
+            // nobody is a member of a tenant that was removed: what a credential says of it counts no more
+            let removed = TenantRow { plan: None, role: None, overrides: Arc::default() };
+            let is_removed = found(self.store.tenants().is_removed(tenant).await.map(Some))?.unwrap_or(false);
+            return Ok(is_removed.then_some(removed));
+        };
         let member = match user {
             Some(user) => found(self.store.tenants().member(tenant, user.as_str()).await)?,
             None => None,
@@ -74,6 +89,26 @@ impl IdentityStore for StoredRows {
     async fn first_tenant(&self, user: &UserId) -> Result<Option<String>, RowsUnavailable> {
         let first = found(self.store.tenants().first_of_user(user.as_str()).await)?;
         Ok(first.map(|membership| membership.tenant))
+    }
+
+    async fn agent_at_work(&self, agent: &str, project: Option<&str>) -> Result<Option<bool>, RowsUnavailable> {
+        found(self.store.team().agents().is_at_work(agent, project).await)
+    }
+
+    async fn revocations(&self) -> Result<Arc<Revocations>, RowsUnavailable> {
+        let revision = self.rights.token_revision();
+        if let Some(known) = self.revoked.load_full().filter(|known| known.revision == revision) {
+            return Ok(Arc::clone(&known.revocations));
+        }
+        let rows = self.store.token_revocations().list().await;
+        let rows = rows.map_err(|error| RowsUnavailable { reason: error.to_string() })?;
+        let revocations = Arc::new(revocations(rows));
+        self.revoked.store(Some(Arc::new(KnownRevocations { revision, revocations: Arc::clone(&revocations) })));
+        Ok(revocations)
+    }
+
+    fn token_revision(&self) -> u64 {
+        self.rights.token_revision()
     }
 
     fn is_current(&self) -> bool {
@@ -87,6 +122,19 @@ impl IdentityStore for StoredRows {
     fn revision(&self, tenant: Option<&str>, user: Option<&UserId>) -> u64 {
         self.rights.revision(tenant, user.map(UserId::as_str))
     }
+}
+
+fn revocations(rows: Vec<RevokedTokens>) -> Revocations {
+    let mut all = Revocations::default();
+    for row in rows {
+        let until = u64::try_from(row.issued_until).unwrap_or_default();
+        match row.kind {
+            RevocationKind::Token => drop(all.tokens.insert(row.name)),
+            RevocationKind::Subject => drop(all.subjects.insert(row.name, until)),
+            RevocationKind::Everyone => all.everyone = Some(until),
+        }
+    }
+    all
 }
 
 /// A name the store can't hold (too long, a NUL) is a name no row has; it must not look like a store in trouble.

@@ -11,6 +11,7 @@ use super::{
     error::{IdentityError, Refusal},
     jwt,
     own_key::OwnKey,
+    revocation::TokenMark,
     secret::{Token, random},
     standing::Standing,
 };
@@ -21,7 +22,29 @@ pub const OWN_ISSUER: &str = "toolgate";
 /// A fresh token is valid a little before it was made, so that a replica whose clock is behind takes it, while
 /// with no leeway an expired one is expired everywhere.
 const EARLY_SECONDS: u64 = 5;
-const YEAR_10000: u64 = 253_402_300_800;
+
+/// No own token lives longer, whatever is configured: so long a revocation is remembered.
+pub const LONGEST_TOKEN: Duration = Duration::from_secs(366 * 86_400);
+
+/// The longest lives of own tokens. A token that was made for longer counts no longer than this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenLimits {
+    pub any: Duration,
+    /// Of an operator's token.
+    pub operator: Duration,
+}
+
+impl Default for TokenLimits {
+    fn default() -> Self {
+        Self { any: Duration::from_secs(90 * 86_400), operator: Duration::from_secs(7 * 86_400) }
+    }
+}
+
+impl TokenLimits {
+    fn of(self, claims: &Claims) -> Duration {
+        if claims.operator { self.operator.min(self.any) } else { self.any }
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct Registered {
@@ -41,6 +64,7 @@ pub struct OwnTokens {
     key: OwnKey,
     audience: String,
     leeway: Duration,
+    limits: TokenLimits,
     checks: Validation,
 }
 
@@ -51,14 +75,32 @@ impl OwnTokens {
         }
         jwt::check_leeway("identity", leeway)?;
         let checks = jwt::checks(&[key.algorithm()], OWN_ISSUER, audience, leeway, true);
-        Ok(Self { key, audience: audience.to_owned(), leeway, checks })
+        Ok(Self { key, audience: audience.to_owned(), leeway, limits: TokenLimits::default(), checks })
+    }
+
+    /// With other limits than the default ones; none above [`LONGEST_TOKEN`].
+    pub fn with_limits(self, limits: TokenLimits) -> Result<Self, IdentityError> {
+        if limits.any.max(limits.operator) > LONGEST_TOKEN {
+            return Err(IdentityError::TokenLimit { most: LONGEST_TOKEN.as_secs() / 86_400 });
+        }
+        Ok(Self { limits, ..self })
     }
 
     /// A token that says these facts for this long. Facts that would not hold are refused here, not when used.
     pub fn mint(&self, claims: &Claims, ttl: Duration) -> Result<Token, IdentityError> {
+        self.mint_with_id(claims, ttl).map(|(token, _)| token)
+    }
+
+    /// The same with the id by which the token is revoked.
+    pub fn mint_with_id(&self, claims: &Claims, ttl: Duration) -> Result<(Token, String), IdentityError> {
         claims.check()?;
         let iat = jwt::now();
-        let exp = iat.checked_add(ttl.as_secs()).filter(|exp| (iat + 1..YEAR_10000).contains(exp));
+        let most = self.limits.of(claims);
+        if ttl > most {
+            let key = if claims.operator { "max_operator_ttl" } else { "max_token_ttl" };
+            return Err(IdentityError::TokenLifetime { most: most.as_secs(), key });
+        }
+        let exp = iat.checked_add(ttl.as_secs()).filter(|exp| iat < *exp);
         let registered = Registered {
             iss: OWN_ISSUER.to_owned(),
             aud: self.audience.clone(),
@@ -69,16 +111,22 @@ impl OwnTokens {
             claims: claims.clone(),
         };
         encode(&Header::new(self.key.algorithm()), &registered, self.key.signing())
-            .map(Token::new)
+            .map(|token| (Token::new(token), registered.jti))
             .map_err(|_| IdentityError::Signing("the token could not be encoded"))
     }
 
-    /// The facts of a token that holds, and the second from which it no longer does.
-    pub(super) fn prove(&self, token: &str) -> Result<(Standing, u64), Refusal> {
+    /// The facts of a token that holds, the second from which it no longer does, and how it is revoked.
+    pub(super) fn prove(&self, token: &str) -> Result<(Standing, u64, TokenMark), Refusal> {
         let proven: Registered = jwt::proven(token, self.key.verifying(), &self.checks)?;
-        let until = jwt::until(proven.exp, self.leeway)?;
-        let standing = proven.claims.standing().map_err(|_| Refusal("a claim is not one of its words"))?;
-        Ok((standing, until))
+        let longest = proven.iat.saturating_add(self.limits.of(&proven.claims).as_secs());
+        let until = jwt::until(proven.exp.min(longest), self.leeway)?;
+        let standing = proven.claims.standing().map_err(|_| Refusal::invalid("a claim is not one of its words"))?;
+        Ok((standing, until, TokenMark { id: proven.jti, issued_at: proven.iat }))
+    }
+
+    /// The id by which a token that holds is revoked.
+    pub fn id_of(&self, token: &str) -> Result<String, IdentityError> {
+        self.prove(token).map(|(_, _, mark)| mark.id).map_err(|refusal| IdentityError::NoToken(refusal.reason))
     }
 
     pub fn key(&self) -> &OwnKey {

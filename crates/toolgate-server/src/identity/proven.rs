@@ -19,6 +19,8 @@ pub(super) struct Basis {
     pub(super) keys: u64,
     /// The rows of the user and of the tenant it acts for.
     pub(super) rows: u64,
+    /// Every revocation of own tokens.
+    pub(super) revocations: u64,
 }
 
 /// A proven token's facts, and the callers it makes when it is the only credential.
@@ -42,6 +44,11 @@ impl Proven {
     pub(super) fn alone(&self, browser: bool) -> Option<Arc<Caller>> {
         let caller = if browser { &self.alone_in_browser } else { &self.alone };
         self.standing.claimed_task.is_none().then(|| Arc::clone(caller))
+    }
+
+    /// An agent may be suspended or moved: its row is asked each time.
+    pub(super) fn names_agent(&self) -> bool {
+        self.standing.caller.agent.is_some()
     }
 }
 

@@ -35,6 +35,11 @@ impl Standing {
         Self { caller, claimed_task: None, owner }
     }
 
+    /// A task's key in the place of a token: it counts once the task was found live, as a token that names the task does.
+    pub(super) fn of_task_key(row: TaskRow) -> Self {
+        Self { caller: Caller::default(), claimed_task: Some(row.task_id), owner: None }
+    }
+
     /// The task the credential named is this row, found live. `None`: the task is somebody else's.
     pub(super) fn with_task(mut self, row: TaskRow) -> Option<Self> {
         if self.owner.is_some() && self.owner != row.owner {

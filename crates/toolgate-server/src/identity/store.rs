@@ -5,6 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use toolgate_core::caller::{Overrides, Role, UserId};
 
+use super::revocation::Revocations;
+
 /// The rows could not be read. Says nothing about whether they are there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("identity's rows can't be read: {reason}")]
@@ -57,11 +59,22 @@ pub trait IdentityStore: Send + Sync {
     /// By public id.
     async fn task(&self, task_id: &str) -> Result<Option<TaskRow>, RowsUnavailable>;
 
-    /// `None`: the store does not manage this tenant, and a credential's word is all there is.
+    /// `None`: the store has never managed this tenant, and a credential's word is all there is. One that was removed has
+    /// no members.
     async fn tenant(&self, tenant: &str, user: Option<&UserId>) -> Result<Option<TenantRow>, RowsUnavailable>;
 
     /// The tenant a user acts for whose credential names none; `None` where the store knows of none.
     async fn first_tenant(&self, user: &UserId) -> Result<Option<String>, RowsUnavailable>;
+
+    /// Whether an agent may work, in the project where one is named; `None`: the store does not know the agent, and a
+    /// credential's word is all there is.
+    async fn agent_at_work(&self, agent: &str, project: Option<&str>) -> Result<Option<bool>, RowsUnavailable>;
+
+    /// Every revocation of own tokens.
+    async fn revocations(&self) -> Result<Arc<Revocations>, RowsUnavailable>;
+
+    /// Another number after every revocation.
+    fn token_revision(&self) -> u64;
 
     /// Whether every change of tenants and members has been heard of, so that revisions can be relied on. Does not wait.
     fn is_current(&self) -> bool;

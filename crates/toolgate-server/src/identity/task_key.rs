@@ -5,6 +5,9 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{error::IdentityError, secret::Secret};
 
+/// How a task key begins.
+pub(super) const TASK_MARK: &str = "tk_";
+
 pub struct TaskKey(String);
 
 impl TaskKey {
@@ -13,7 +16,7 @@ impl TaskKey {
         let (id, key) = (Secret::random()?, Secret::random()?);
         let text =
             |secret: &Secret, bytes: usize| URL_SAFE_NO_PAD.encode(secret.expose().get(..bytes).unwrap_or_default());
-        Ok((format!("task_{}", text(&id, 9)), Self(format!("tk_{}", text(&key, 16)))))
+        Ok((format!("task_{}", text(&id, 9)), Self(format!("{TASK_MARK}{}", text(&key, 16)))))
     }
 
     pub fn expose(&self) -> &str {

@@ -13,6 +13,7 @@ const NONE: Credentials<'static> = Credentials {
     coordinator_token: None,
     task_keys: &[],
     browser: false,
+    address: None,
 };
 
 #[tokio::test]
@@ -92,7 +93,7 @@ async fn an_invalid_second_credential_of_a_kind_is_ignored() {
     let good = world.user("ada");
     let shown = Credentials { bearer: Some(&good), params_token: Some("nonsense".into()), ..NONE };
     let identified = world.ask(shown).await;
-    assert!(!identified.rejected);
+    assert!(identified.rejected.is_none());
     assert_eq!(identified.caller.principal(), "user:ada");
 }
 
@@ -225,7 +226,7 @@ async fn an_origin_header_or_the_credential_means_client_else_server() {
     }
     assert_eq!(world.ask(Credentials { browser: true, ..NONE }).await.caller.runtime, Runtime::Client);
     let bad = world.ask(Credentials { bearer: Some("x"), browser: true, ..NONE }).await;
-    assert!(bad.rejected && bad.caller.runtime == Runtime::Client);
+    assert!(bad.rejected.is_some() && bad.caller.runtime == Runtime::Client);
 }
 
 #[tokio::test]
@@ -238,14 +239,25 @@ async fn operator_is_a_fact_of_its_own_and_a_tenants_owner_is_none() {
 }
 
 #[tokio::test]
-async fn the_coordinator_secret_makes_a_coordinator_only_in_its_own_place() {
+async fn the_coordinator_secret_makes_a_coordinator_in_every_place() {
     let secret = Some(Secret::new(*b"coordinate-this"));
     let world = world_of(IdentityConfig { coordinator_secret: secret, ..IdentityConfig::default() });
-    let caller = world.ask(Credentials { coordinator_token: Some("coordinate-this".into()), ..NONE }).await.caller;
-    assert_eq!(caller.agent.as_ref().unwrap().kind, AgentKind::Coordinator);
-    assert_rejected(&world.ask(Credentials { coordinator_token: Some("wrong".into()), ..NONE }).await);
-    assert_rejected(&world.ask(Credentials { session_token: Some("coordinate-this".into()), ..NONE }).await);
-    assert_rejected(&world.bearer("coordinate-this").await);
+    let shown = |token: &'static str| {
+        [
+            Credentials { bearer: Some(token), ..NONE },
+            Credentials { meta_token: Some(token.into()), ..NONE },
+            Credentials { params_token: Some(token.into()), ..NONE },
+            Credentials { session_token: Some(token.into()), ..NONE },
+            Credentials { coordinator_token: Some(token.into()), ..NONE },
+        ]
+    };
+    for credentials in shown("coordinate-this") {
+        let caller = world.ask(credentials).await.caller;
+        assert_eq!(caller.agent.as_ref().unwrap().kind, AgentKind::Coordinator);
+    }
+    for credentials in shown("wrong") {
+        assert_rejected(&world.ask(credentials).await);
+    }
 }
 
 #[tokio::test]

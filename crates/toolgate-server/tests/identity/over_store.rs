@@ -16,7 +16,7 @@ async fn gate(dir: &tempfile::TempDir, trust_task_ids: bool) -> (Store, Identity
 
 async fn who(identity: &Identity, credentials: Credentials<'_>) -> (String, bool) {
     let identified = identity.identify(credentials).await.unwrap();
-    (identified.caller.principal(), identified.rejected)
+    (identified.caller.principal(), identified.rejected.is_some())
 }
 
 fn bearer(token: &str) -> Credentials<'_> {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use serde_json::{Value, json};
 use toolgate_core::caller::{AgentKind, Purpose, Role, Runtime};
-use toolgate_server::identity::{Claims, IdentityConfig, OwnAlgorithm, OwnKey, OwnTokens, Secret};
+use toolgate_server::identity::{
+    Claims, IdentityConfig, OwnAlgorithm, OwnKey, OwnTokens, Rejection, Revocations, Secret, TokenLimits,
+};
 
 use crate::{
     issuer::{jws, now},
@@ -203,6 +205,86 @@ fn minting_refuses_what_would_not_hold() {
     assert_eq!(refused(user("corp/ada")), "user 'corp/ada' is not a name without '/' and control characters");
     assert!(tokens.mint(&user("ada"), Duration::ZERO).is_err());
     assert!(tokens.mint(&user("ada"), Duration::MAX).is_err());
+    let day = Duration::from_secs(86_400);
+    let operator = Claims { operator: true, ..user("op") };
+    assert!(tokens.mint(&user("ada"), day * 90).is_ok() && tokens.mint(&operator, day * 7).is_ok());
+    let long = tokens.mint(&user("ada"), day * 91).unwrap_err().to_string();
+    assert!(long.contains("max_token_ttl"), "{long}");
+    let long = tokens.mint(&operator, day * 8).unwrap_err().to_string();
+    assert!(long.contains("max_operator_ttl"), "{long}");
     let empty = OwnTokens::new(own_key(), " ", Duration::ZERO).unwrap_err();
     assert_eq!(empty.to_string(), "identity.audience is empty; name this gate, for example \"toolgate\"");
+}
+
+#[tokio::test]
+async fn a_token_that_was_made_for_longer_counts_for_the_longest_time_there_is_now() {
+    let long = world_of(IdentityConfig::default()).user("ada");
+    let limits = |seconds| {
+        let any = Duration::from_secs(seconds);
+        IdentityConfig { token_limits: TokenLimits { any, operator: any }, ..IdentityConfig::default() }
+    };
+    assert!(world_of(limits(60)).holds(&long).await);
+    let short = world_of(limits(1));
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    assert_eq!(short.bearer(&long).await.rejected, Some(Rejection::Expired));
+    let over = OwnTokens::new(own_key(), "toolgate", Duration::ZERO).unwrap();
+    let forever = TokenLimits { any: Duration::MAX, ..TokenLimits::default() };
+    assert!(over.with_limits(forever).unwrap_err().to_string().contains("366 days"));
+}
+
+#[tokio::test]
+async fn tokens_are_revoked_by_id_by_subject_and_by_age() {
+    let world = world();
+    let tokens = OwnTokens::new(own_key(), "toolgate", Duration::ZERO).unwrap();
+    let (ada, again, bob) = (world.user("ada"), world.user("ada"), world.user("bob"));
+    let scribe = world.agent("scribe", Some("ada"));
+    let revoke = |change: &dyn Fn(&mut Revocations)| {
+        change(&mut world.rows.revocations.lock().unwrap());
+        world.rows.revision.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    };
+    for token in [&ada, &again, &bob, &scribe] {
+        assert!(world.holds(token).await);
+    }
+    revoke(&|all| {
+        all.tokens.insert(tokens.id_of(&ada).unwrap());
+    });
+    assert_eq!(world.bearer(&ada).await.rejected, Some(Rejection::Revoked), "a remembered token too");
+    assert!(world.holds(&again).await && world.holds(&bob).await);
+    let now = crate::issuer::now();
+    revoke(&|all| {
+        all.subjects.insert("agent:scribe".into(), now - 3600);
+    });
+    assert!(world.holds(&scribe).await, "made later");
+    revoke(&|all| {
+        all.subjects.insert("agent:scribe".into(), now);
+    });
+    assert_eq!(world.bearer(&scribe).await.rejected, Some(Rejection::Revoked));
+    assert!(world.holds(&again).await);
+    revoke(&|all| {
+        all.subjects.insert("user:ada".into(), now);
+    });
+    assert!(!world.holds(&again).await && world.holds(&bob).await);
+    revoke(&|all| all.everyone = Some(now));
+    assert!(!world.holds(&bob).await);
+    revoke(&|all| all.everyone = Some(now - 3600));
+    assert!(world.holds(&bob).await);
+}
+
+#[tokio::test]
+async fn an_agents_token_ends_with_the_agents_work() {
+    let world = world();
+    let row = |project: Option<&str>, works: bool| {
+        world.rows.agents.lock().unwrap().insert(("ann".into(), project.map(Into::into)), works);
+    };
+    let (ann, key) = (world.agent("ann", None), world.api_key(crate::world::agent("ann", None)));
+    for token in [&ann, &key] {
+        assert!(world.holds(token).await, "of an agent that the store does not know, the token's word is all there is");
+        row(Some("site"), true);
+        assert!(world.holds(token).await);
+        row(Some("site"), false);
+        assert_eq!(world.bearer(token).await.rejected, Some(Rejection::Revoked), "on the next request");
+        row(Some("site"), true);
+        assert!(world.holds(token).await);
+        world.rows.agents.lock().unwrap().clear();
+    }
 }

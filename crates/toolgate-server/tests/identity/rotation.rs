@@ -86,11 +86,65 @@ async fn keys_stay_while_the_issuer_is_down() {
     let asked = issuer.key_requests();
     until(async || issuer.key_requests() > asked + 1).await;
     assert!(world.holds(&issuer.sign(&issuer.claims("bob"))).await);
+}
+
+#[tokio::test]
+async fn an_issuer_that_withdraws_all_its_keys_is_believed() {
+    let issuer = Issuer::start(Signer::es256("one")).await;
+    let mut config = every(50, &issuer);
+    config.refresh = Duration::from_millis(50);
+    let world = gate(config);
+    let old = issuer.sign(&issuer.claims("ada"));
+    assert!(world.holds(&old).await);
     issuer.publish(vec![]);
-    issuer.set_down(false);
     let asked = issuer.key_requests();
     until(async || issuer.key_requests() > asked + 1).await;
-    assert!(world.holds(&issuer.sign(&issuer.claims("eve"))).await, "an empty set is a fault, not a rotation");
+    assert!(!world.holds(&old).await, "a remembered token does not outlive the issuer's keys");
+    assert!(!world.holds(&issuer.sign(&issuer.claims("eve"))).await);
+    issuer.publish(vec![issuer.signer().jwk()]);
+    until(async || world.holds(&old).await).await;
+}
+
+#[tokio::test]
+async fn keys_that_can_not_be_fetched_are_trusted_up_to_their_greatest_age() {
+    let issuer = Issuer::start(Signer::es256("one")).await;
+    let mut config = every(30, &issuer);
+    config.refresh = Duration::from_millis(30);
+    config.max_key_age = Duration::from_millis(300);
+    let world = gate(config);
+    let token = issuer.sign(&issuer.claims("ada"));
+    assert!(world.holds(&token).await);
+    let asked = issuer.key_requests();
+    until(async || issuer.key_requests() > asked + 20).await;
+    assert!(world.holds(&token).await, "keys that are fetched in time do not age");
+    issuer.set_down(true);
+    until(async || !world.holds(&token).await).await;
+    assert!(!world.holds(&issuer.sign(&issuer.claims("bob"))).await);
+    issuer.set_down(false);
+    until(async || world.holds(&token).await).await;
+}
+
+#[tokio::test]
+async fn a_key_file_is_read_again_soon() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let (one, two) = (Signer::es256("one"), Signer::es256("two"));
+    let write = |keys: Vec<serde_json::Value>| std::fs::write(file.path(), json!({"keys": keys}).to_string()).unwrap();
+    write(vec![one.jwk()]);
+    let jwks = Jwks::File(file.path().to_owned());
+    let config = IssuerConfig {
+        refetch_interval: Duration::from_millis(40),
+        ..IssuerConfig::new("corp", "https://corp.example", AUDIENCE, jwks)
+    };
+    let world = gate(config);
+    let claims =
+        json!({"iss": "https://corp.example", "aud": AUDIENCE, "sub": "ada", "exp": crate::issuer::now() + 60});
+    let (old, new) = (one.token(&claims), two.token(&claims));
+    assert!(world.holds(&old).await && !world.holds(&new).await);
+    write(vec![two.jwk()]);
+    until(async || world.holds(&new).await).await;
+    assert!(!world.holds(&old).await);
+    write(vec![]);
+    until(async || !world.holds(&new).await).await;
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ async fn the_first_task_header_wins() {
         let keys = keys.each_ref().map(String::as_str);
         let identified = world.ask(Credentials { task_keys: &keys, ..Credentials::default() }).await;
         assert_eq!(identified.caller.principal(), expected);
-        assert!(!identified.rejected);
+        assert!(identified.rejected.is_none());
     }
 }
 

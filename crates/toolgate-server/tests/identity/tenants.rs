@@ -81,6 +81,41 @@ async fn who_names_no_tenant_acts_for_the_first_one() {
 }
 
 #[tokio::test]
+async fn who_acts_for_a_member_acts_within_the_members_tenant_and_has_no_role_there() {
+    let world = world();
+    member(&world, "ada", Role::Owner);
+    let key = world.task("t1", Some("ada"));
+    let of_task = Claims { task: Some("t1".into()), ..Claims::default() };
+    let by_key = world.task_header(&key).await.caller;
+    let by_token = world.bearer(&world.mint(of_task)).await.caller;
+    for caller in [by_key, by_token] {
+        let tenant = caller.tenant.as_ref().unwrap();
+        assert_eq!((tenant.id.as_str(), tenant.role, tenant.plan.as_deref()), ("acme", Role::Member, Some("free")));
+        assert_eq!(tenant.overrides.get("x"), Some(&false), "what the tenant switched off is off for it too");
+    }
+    let of_nobody = world.task("t2", None);
+    assert_eq!(world.task_header(&of_nobody).await.caller.tenant, None);
+    // beside a credential that names a tenant, that one counts
+    world.rows.tenants.lock().unwrap().insert(
+        ("zeta".into(), Some("ada".into())),
+        TenantRow { plan: None, role: Some(Role::Admin), overrides: Arc::default() },
+    );
+    let named = world.mint(Claims { tenant: Some("zeta".into()), ..user("ada") });
+    let both = Credentials { bearer: Some(&named), task_keys: &[&key], ..Credentials::default() };
+    let caller = world.ask(both).await.caller;
+    assert_eq!(caller.tenant.as_ref().unwrap().id, "zeta");
+    assert!(caller.task.is_some());
+}
+
+#[tokio::test]
+async fn nobody_is_answered_while_it_is_not_known_what_changed() {
+    let world = world();
+    world.rows.down.store(true, Ordering::SeqCst);
+    let refused = world.identity.identify(Credentials::default()).await.unwrap_err();
+    assert_eq!(refused.last_known.unwrap().principal(), "anonymous", "a list is shown all the same");
+}
+
+#[tokio::test]
 async fn while_rows_can_not_be_read_only_what_was_known_is_said_and_nothing_is_decided() {
     let world = world();
     member(&world, "ada", Role::Admin);

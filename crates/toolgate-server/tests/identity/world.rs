@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use toolgate_core::{Caller, caller::UserId};
 use toolgate_server::identity::{
     ApiKey, Claims, Credentials, Identified, Identify, Identity, IdentityConfig, IdentityStore, KeyRow, OwnAlgorithm,
-    OwnKey, RowsUnavailable, Secret, TaskRow, TenantRow,
+    OwnKey, Revocations, RowsUnavailable, Secret, TaskRow, TenantRow,
 };
 
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -24,6 +24,9 @@ pub struct Rows {
     /// By hash of the task's key.
     pub tasks: Mutex<HashMap<[u8; 32], TaskRow>>,
     pub tenants: Mutex<HashMap<(String, Option<String>), TenantRow>>,
+    /// Whether an agent works, by agent and project.
+    pub agents: Mutex<HashMap<(String, Option<String>), bool>>,
+    pub revocations: Mutex<Revocations>,
     pub revision: AtomicU64,
     pub down: AtomicBool,
     pub reads: AtomicUsize,
@@ -65,6 +68,19 @@ impl IdentityStore for Rows {
         let tenants = self.tenants.lock().unwrap();
         let of_user = |(_, member): &&(String, Option<String>)| member.as_deref() == Some(user.as_str());
         self.answer(tenants.keys().filter(of_user).map(|(tenant, _)| tenant.clone()).min())
+    }
+
+    async fn agent_at_work(&self, agent: &str, project: Option<&str>) -> Result<Option<bool>, RowsUnavailable> {
+        let agents = self.agents.lock().unwrap();
+        self.answer(agents.get(&(agent.to_owned(), project.map(str::to_owned))).copied())
+    }
+
+    async fn revocations(&self) -> Result<Arc<Revocations>, RowsUnavailable> {
+        Ok(Arc::new(self.revocations.lock().unwrap().clone()))
+    }
+
+    fn token_revision(&self) -> u64 {
+        self.revision.load(Ordering::SeqCst)
     }
 
     fn is_current(&self) -> bool {
@@ -162,7 +178,7 @@ impl World {
 
     pub async fn holds(&self, token: &str) -> bool {
         let identified = self.bearer(token).await;
-        assert_eq!(identified.rejected, !identified.caller.is_signed_in());
+        assert_eq!(identified.rejected.is_some(), !identified.caller.is_signed_in());
         identified.caller.is_signed_in()
     }
 }
@@ -184,12 +200,12 @@ pub fn agent(name: &str, owner: Option<&str>) -> Claims {
 
 /// Anonymous because of a credential.
 pub fn assert_rejected(identified: &Identified) {
-    assert!(identified.rejected);
+    assert!(identified.rejected.is_some());
     assert_eq!(*identified.caller, Caller::anonymous());
 }
 
 /// Anonymous, and nobody's fault.
 pub fn assert_anonymous(identified: &Identified) {
-    assert!(!identified.rejected);
+    assert!(identified.rejected.is_none());
     assert_eq!(*identified.caller, Caller::anonymous());
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{Context, SHA256};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolgate_core::{Caller, Denial, pin::Canonical};
 use toolgate_store::{Approval, Binding, Plan, PlanState};
 
@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     Approver, Books, House, Say,
-    approving::{NoYes, no_in_words},
+    approving::{NoYes, Patience, no_in_words},
     asking::{PLAN, Question, owner_of, shown_of_plan},
-    books::scope_of,
+    books::{now, scope_of},
 };
 
 /// What the yes is bound to. `None` where a tool is not here any more.
@@ -44,14 +44,38 @@ pub(super) fn binding(house: &House, caller: &Caller, plan: &Plan, calls: &[Plan
     })
 }
 
+/// A plan as it is put to an approver.
+pub(super) struct PlanQuestion<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) calls: &'a [PlannedCall],
+    pub(super) checked: &'a [Checked],
+    /// What each step would do, as far as that is known.
+    pub(super) previews: Vec<Value>,
+}
+
+/// Reports that a person must be asked, and nobody has been yet.
+pub(super) async fn needs_question(
+    books: &Books,
+    house: &House,
+    caller: &Caller,
+    (plan, calls): (&Plan, &[PlannedCall]),
+    checked: &[Checked],
+) -> Result<bool, PlanProblem> {
+    if checked.iter().all(|step| step.needs.is_none()) {
+        return Ok(false);
+    }
+    let Some(bound) = binding(house, caller, plan, calls) else { return Ok(false) };
+    let asked = books.store.approvals().asked(&bound, false, now()).await;
+    Ok(asked.map_err(|fault| PlanProblem::Unavailable(fault.to_string()))?.is_none())
+}
+
 /// The one yes to a plan that was proposed, which is approved by it; `None` where no step needs one.
 pub(super) async fn yes(
     books: &Books,
     house: &House,
     caller: &Arc<Caller>,
-    (plan, calls): (&Plan, &[PlannedCall]),
-    checked: &[Checked],
-    wait: Option<std::time::Duration>,
+    PlanQuestion { plan, calls, checked, previews }: PlanQuestion<'_>,
+    patience: Patience<'_>,
 ) -> Result<Option<Approval>, PlanProblem> {
     let needing = checked.iter().enumerate().find_map(|(index, step)| Some((index + 1, step.needs.as_ref()?)));
     let Some((step, needs)) = needing else { return Ok(None) };
@@ -63,7 +87,13 @@ pub(super) async fn yes(
         let redactor = guard.map_or_else(|| house.plain.clone(), |guard| guard.redactor.clone());
         redactor.with_digests(&books.redaction_key).json(call.arguments.get())
     };
-    let arguments = json!({ "plan": plan.id, "name": plan.name, "calls": call::shown(calls, redacted) });
+    let mut shown = call::shown(calls, redacted);
+    for (call, preview) in shown.iter_mut().zip(previews) {
+        if let Some(members) = call.as_object_mut() {
+            members.insert("preview".to_owned(), preview);
+        }
+    }
+    let arguments = json!({ "plan": plan.id, "name": plan.name, "calls": shown });
     let bound = binding(house, caller, plan, calls).ok_or_else(gone)?;
     let scope = scope_of(caller);
     let question = Question::Plan {
@@ -73,9 +103,10 @@ pub(super) async fn yes(
         shown: shown_of_plan(&arguments, &denial.message),
         four_eyes: checked.iter().any(|step| step.tool.facts.four_eyes),
     };
-    match books.yes_to(&bound, &question, wait).await {
+    match books.yes_to(&bound, &question, patience).await {
         Ok(yes) => Ok(Some(yes.approval().clone())),
         Err(NoYes::Unavailable(message)) => Err(PlanProblem::Unavailable(message)),
+        Err(NoYes::TooMany(message)) => Err(PlanProblem::Unfit(message)),
         Err(NoYes::Unaskable(fault)) => Err(PlanProblem::Unavailable(fault.to_string())),
         Err(NoYes::Denied(approval)) => {
             let (code, message) = no_in_words(&approval, &format!("Plan '{}'", plan.id));

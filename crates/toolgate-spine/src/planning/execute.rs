@@ -8,7 +8,7 @@ use toolgate_store::{Approval, Plan, PlanState, Scope};
 
 use super::{
     PlanProblem, PlanShown,
-    approve::{binding, yes},
+    approve::{PlanQuestion, binding, needs_question, yes},
     call::{self, PlannedCall},
     check::check,
     hold::{Hold, InHand},
@@ -17,7 +17,8 @@ use super::{
     show,
 };
 use crate::{
-    Books, Spine,
+    Books, Client, Spine,
+    approving::Patience,
     books::{now, scope_of},
 };
 
@@ -33,11 +34,13 @@ pub enum OnFailure {
 }
 
 /// How a plan is executed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Execution {
     pub on_failure: OnFailure,
     /// How long to wait for a person where one must say yes.
     pub wait: Option<Duration>,
+    /// The client of the call that executes it.
+    pub client: Client,
     pub lang: Lang,
 }
 
@@ -51,10 +54,16 @@ impl Spine {
         // as it is now that nobody else here has it
         let plan = plan_now(books, &plan.id).await?;
         let calls = call::kept(&plan)?;
-        let (hold, plan) = self.held(books, caller, (plan, &calls), &in_hand, how).await?;
+        let caller = &match plan.state {
+            PlanState::Proposed | PlanState::Approved | PlanState::Running => {
+                self.within_flow_of(caller, &plan).await?
+            }
+            _ => Arc::clone(caller),
+        };
+        let (hold, plan) = self.held(books, caller, (plan, &calls), &in_hand, &how).await?;
         let approval = approval(books, &plan).await?;
-        let (spine, approval, lang) = (self, approval.as_ref(), how.lang);
-        let run = Run { spine, books, caller, calls: &calls, approval, hold, lang };
+        let (spine, approval, wait, lang) = (self, approval.as_ref(), how.wait, how.lang);
+        let run = Run { spine, books, caller, calls: &calls, approval, hold, wait, lang };
         let (plan, came) = run.to_its_end(plan, how.on_failure).await?;
         drop(run);
         let shown = show::shown(&self.house(), &plan, &calls).approved(approval);
@@ -68,13 +77,19 @@ impl Spine {
         caller: &Arc<Caller>,
         (plan, calls): (Plan, &[PlannedCall]),
         in_hand: &InHand<'_>,
-        how: Execution,
+        how: &Execution,
     ) -> Result<(Hold, Plan), PlanProblem> {
         match plan.state {
             PlanState::Proposed => {
                 let house = self.house();
                 let checked = check(&house, caller, calls, how.lang)?;
-                if yes(books, &house, caller, (&plan, calls), &checked, how.wait).await?.is_none() {
+                let previews = match needs_question(books, &house, caller, (&plan, calls), &checked).await? {
+                    true => self.previews_for_approver(&house, caller, calls, how.lang).await,
+                    false => Vec::new(),
+                };
+                let asked = PlanQuestion { plan: &plan, calls, checked: &checked, previews };
+                let patience = Patience::new(books, (&how.client, caller), how.wait);
+                if yes(books, &house, caller, asked, patience).await?.is_none() {
                     books.store.plans().approve(&scope_of(caller), &plan.id, None).await?;
                 }
                 in_hand.start(books, caller).await

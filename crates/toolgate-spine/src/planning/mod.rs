@@ -8,6 +8,7 @@ mod call;
 mod check;
 mod execute;
 mod hold;
+mod own_approval;
 mod preview;
 mod propose;
 mod reason;
@@ -34,7 +35,7 @@ pub(crate) use self::{
     hold::Planning,
     step::{PlanLink, StepOf},
 };
-use crate::{Books, Spine, books::scope_of};
+use crate::{Books, FlowProblem, Spine, books::scope_of};
 
 /// Why nothing came of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,6 +99,20 @@ impl From<PlanFault> for PlanProblem {
 impl Spine {
     fn plan_books(&self) -> Result<&Books, PlanProblem> {
         self.books.as_ref().ok_or_else(|| PlanProblem::Unavailable("nothing keeps plans here".to_owned()))
+    }
+}
+
+impl Spine {
+    /// The caller within the flow that the plan was proposed in: the plan runs there, or not at all.
+    async fn within_flow_of(&self, caller: &Arc<Caller>, plan: &Plan) -> Result<Arc<Caller>, PlanProblem> {
+        let Some(flow) = &plan.flow else { return Ok(Arc::clone(caller)) };
+        self.enter_flow(caller, flow).await.map_err(|problem| match problem {
+            FlowProblem::Unavailable(fault) => PlanProblem::Unavailable(fault),
+            _ => PlanProblem::Unfit(format!(
+                "plan '{}' was proposed in flow '{flow}', which is not open any more; propose it again in an open flow",
+                plan.id
+            )),
+        })
     }
 }
 

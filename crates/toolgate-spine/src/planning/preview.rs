@@ -1,9 +1,10 @@
 //! Previewing: a dry run of every step in order. Nothing has an effect, so each sees the world as it is now.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
+use tokio::time::{Instant, timeout_at};
 use toolgate_core::{Caller, Kind, Lang, redact::cut};
 
 use super::{
@@ -13,9 +14,11 @@ use super::{
     show::redacted,
     step::content,
 };
-use crate::{Call, House, Outcome, Spine, answer::said, receipts::is_error};
+use crate::{Call, Decided, House, Outcome, Spine, answer::said, receipts::is_error};
 
 const SHOWN: usize = 8 << 10;
+/// How long previews of all steps may take, while the caller waits for the question to be asked.
+const APPROVER_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Serialize)]
 pub struct PlanPreview {
@@ -50,6 +53,20 @@ pub struct StepPreview {
     pub reason: Option<Reason>,
 }
 
+/// What an approver is shown of a step, beside the call itself.
+#[derive(Serialize)]
+struct ApproverPreview {
+    kind: Kinds,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    waits_for: BTreeSet<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
+}
+
 /// How much a preview knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +85,7 @@ impl Spine {
     pub async fn preview_plan(&self, caller: &Arc<Caller>, id: &str, lang: Lang) -> Result<PlanPreview, PlanProblem> {
         let books = self.plan_books()?;
         let plan = plan_of(books, caller, id).await?;
+        let caller = &self.within_flow_of(caller, &plan).await?;
         let house = self.house();
         let mut steps = Vec::new();
         for (index, call) in call::kept(&plan)?.iter().enumerate() {
@@ -75,6 +93,48 @@ impl Spine {
         }
         let needs_approval = steps.iter().any(|step| step.needs_approval);
         Ok(PlanPreview { plan: plan.id, state: plan.state.as_str(), needs_approval, steps })
+    }
+
+    /// What each step would do, for who is asked to approve the plan; as many as there is time for. Nobody called these, so
+    /// that they are neither counted nor recorded.
+    pub(super) async fn previews_for_approver(
+        &self,
+        house: &Arc<House>,
+        caller: &Arc<Caller>,
+        calls: &[PlannedCall],
+        lang: Lang,
+    ) -> Vec<Value> {
+        let until = Instant::now() + APPROVER_WITHIN;
+        let mut previews = Vec::new();
+        for call in calls {
+            let waits_for: BTreeSet<usize> = call.references.iter().map(|reference| reference.from + 1).collect();
+            let told = if waits_for.is_empty() {
+                match timeout_at(until, self.looked_at(house, caller, call, lang)).await {
+                    Ok(outcome) => Told::by(house, call, &outcome),
+                    Err(_) => break,
+                }
+            } else {
+                Told::of(Kinds::NotYetKnown)
+            };
+            let Told { kind, result, details, reason } = told;
+            let shown = ApproverPreview { kind, result, details, waits_for, reason };
+            previews.push(serde_json::to_value(shown).unwrap_or_default());
+        }
+        previews
+    }
+
+    async fn looked_at(&self, house: &Arc<House>, caller: &Arc<Caller>, call: &PlannedCall, lang: Lang) -> Outcome {
+        let made = Call { dry_run: true, ..Call::of(Kind::Tool, &call.tool, Some(&call.arguments), lang) };
+        let decided = match Decided::decide(house, caller, &made) {
+            Ok(decided) => decided,
+            Err(outcome) => return *outcome,
+        };
+        let tool = Arc::clone(&decided.tool);
+        let Some(source) = house.sources.get(&tool.source).cloned() else { return Outcome::Unknown };
+        match decided.previewed(Some(&call.arguments)) {
+            Ok(previewed) => Box::pin(self.preview(house, caller, &tool, &*source, &previewed)).await,
+            Err(outcome) => *outcome,
+        }
     }
 
     async fn step_preview(

@@ -6,7 +6,7 @@ use toolgate_core::{Caller, Lang};
 use toolgate_store::NewPlan;
 
 use super::{PlanProblem, PlanShown, ProposedCall, call, check::check, show};
-use crate::{Spine, books::now};
+use crate::{Spine, book_limits::has_room, books::now};
 
 impl Spine {
     /// A list of calls to be run as one. Refused where this caller could not make one of them.
@@ -26,6 +26,11 @@ impl Spine {
             call.arguments = checked.arguments;
         }
         let (text, digest) = call::written(&calls)?;
+        let usage = books.store.usage().plans(&caller.principal()).await?;
+        if !has_room(usage.count, books.settings.limits.open_plans) {
+            let message = format!("{} plans of this caller have not run; run some of them before", usage.count);
+            return Err(PlanProblem::Unfit(message));
+        }
         let new = NewPlan {
             name,
             owner: caller.principal(),

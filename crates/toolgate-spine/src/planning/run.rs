@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
+    time::Duration,
 };
 
 use serde_json::value::RawValue;
@@ -13,12 +14,13 @@ use super::{
     OnFailure, PlanProblem,
     call::PlannedCall,
     hold::Hold,
+    own_approval::OwnApproval,
     reference::filled,
     show::Stopped,
     step::{Ended, StepOf},
-    take_back::{TakingBack, take_back},
+    take_back::{TakingBack, take_back, undoable},
 };
-use crate::{Books, Call, Spine, books::scope_of};
+use crate::{Books, Call, Spine, approving::Yes, books::scope_of};
 
 pub(super) struct Run<'a> {
     pub(super) spine: &'a Spine,
@@ -27,6 +29,8 @@ pub(super) struct Run<'a> {
     pub(super) calls: &'a [PlannedCall],
     pub(super) approval: Option<&'a Approval>,
     pub(super) hold: Hold,
+    /// How long to wait for a person where one must say yes to a filled step.
+    pub(super) wait: Option<Duration>,
     pub(super) lang: Lang,
 }
 
@@ -46,7 +50,7 @@ impl Run<'_> {
             let state = plan.steps.iter().find(|step| step.index == index).map(|step| step.state);
             plan = match state {
                 Some(StepState::Done) => continue,
-                Some(StepState::Waiting) => self.step((index, call), &mut came).await?,
+                Some(StepState::Waiting) => self.step(&plan, (index, call), &mut came).await?,
                 // what a process that is gone left behind
                 Some(StepState::Running) => self.hold.end(index, Ended::lost()).await?,
                 _ => break,
@@ -66,7 +70,7 @@ impl Run<'_> {
             PlanEnd::Done
         } else if any(StepState::Unknown) {
             PlanEnd::Unknown
-        } else if on_failure == OnFailure::Undo && !any(StepState::Done) {
+        } else if on_failure == OnFailure::Undo && undoable(&plan).is_empty() {
             PlanEnd::Undone
         } else {
             PlanEnd::Failed
@@ -74,12 +78,25 @@ impl Run<'_> {
         Ok((self.hold.finish(end).await?, came))
     }
 
-    async fn step(&self, (index, call): (u32, &PlannedCall), came: &mut Came) -> Result<Plan, PlanProblem> {
-        let plan = self.hold.begin(index).await?;
+    async fn step(
+        &self,
+        plan: &Plan,
+        (index, call): (u32, &PlannedCall),
+        came: &mut Came,
+    ) -> Result<Plan, PlanProblem> {
         let results: Vec<Option<&str>> = plan.steps.iter().map(|step| step.result.as_deref()).collect();
-        let ended = match filled(&call.arguments, &call.references, &results) {
-            Err(reason) => Ended::refused(&reason),
-            Ok(arguments) => self.call(&plan, (index, call), &arguments).await,
+        let filled = filled(&call.arguments, &call.references, &results);
+        // asked before the step begins: what has begun is never begun again
+        let own = match &filled {
+            Ok(arguments) if !call.references.is_empty() => {
+                self.spine.own_approval(self.caller, (call, &**arguments), self.wait, self.lang).await?
+            }
+            _ => OwnApproval::Begin(None),
+        };
+        let plan = self.hold.begin(index).await?;
+        let ended = match (filled, own) {
+            (Err(reason), _) | (_, OwnApproval::Refuse(reason)) => Ended::refused(&reason),
+            (Ok(arguments), OwnApproval::Begin(own)) => self.call(&plan, (index, call), &arguments, own).await,
         };
         if let Some(result) = ended.result {
             came.results.insert(index, result);
@@ -87,9 +104,16 @@ impl Run<'_> {
         Ok(self.hold.end(index, ended.end).await?)
     }
 
-    async fn call(&self, plan: &Plan, (index, call): (u32, &PlannedCall), arguments: &RawValue) -> Ended {
+    async fn call(
+        &self,
+        plan: &Plan,
+        (index, call): (u32, &PlannedCall),
+        arguments: &RawValue,
+        own: Option<Yes>,
+    ) -> Ended {
         let (calls, approval, receipt) = (self.calls, self.approval, Arc::new(OnceLock::new()));
-        let step = StepOf { caller: self.caller, plan, calls, approval, receipt };
+        let (is_filled, own) = (!call.references.is_empty(), Mutex::new(own));
+        let step = StepOf { caller: self.caller, plan, calls, approval, is_filled, own, receipt };
         let house = self.spine.house();
         let made = Call::of(Kind::Tool, &call.tool, Some(arguments), self.lang);
         let outcome = Box::pin(self.spine.call_within(self.caller, made, Some(&step))).await;

@@ -1,14 +1,19 @@
 //! One step: a call along the one path, on the plan's yes, and what its ending means for the plan.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use serde_json::{Value, value::RawValue};
 use toolgate_core::{Caller, redact::cut, tool::Effect};
-use toolgate_store::{Approval, Plan, Receipt, StepEnd};
+use toolgate_store::{Approval, Binding, Plan, Receipt, StepEnd};
 
 use super::{Reason, approve::binding, call::PlannedCall, reference::Kept};
-use crate::{House, Outcome, answer::said, receipts::is_error};
+use crate::{
+    House, Outcome,
+    answer::{OUTCOME_UNKNOWN, said},
+    approving::Yes,
+    receipts::is_error,
+};
 
 /// Longest result of a step that is shown whole.
 const SHOWN: usize = 8 << 10;
@@ -19,6 +24,10 @@ pub(crate) struct StepOf<'a> {
     pub(super) plan: &'a Plan,
     pub(super) calls: &'a [PlannedCall],
     pub(super) approval: Option<&'a Approval>,
+    /// True where arguments were filled since the plan was approved.
+    pub(super) is_filled: bool,
+    /// The approval of this call alone, until it is taken.
+    pub(super) own: Mutex<Option<Yes>>,
     pub(super) receipt: Arc<OnceLock<String>>,
 }
 
@@ -44,10 +53,16 @@ impl StepOf<'_> {
         PlanLink { plan: self.plan.id.clone(), receipt: Arc::clone(&self.receipt) }
     }
 
-    /// The plan's yes, if it is still to what stands here.
-    pub(crate) fn yes(&self, house: &House) -> Option<&Approval> {
+    /// The approval that the call runs on: its own where it was filled, else the plan's, if that is still to what stands
+    /// here. `bound` is what an approval of this very call is bound to.
+    pub(crate) fn yes(&self, house: &House, bound: Option<&Binding>) -> Option<Yes> {
+        if self.is_filled {
+            let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).take();
+            return own.filter(|yes| bound.is_some_and(|bound| yes.approval().covers(bound)));
+        }
         let binding = binding(house, self.caller, self.plan, self.calls)?;
-        self.approval.filter(|approval| approval.binding == binding)
+        let approval = self.approval.filter(|approval| approval.binding == binding)?;
+        Some(Yes::ToItsPlan(Box::new(approval.clone())))
     }
 }
 
@@ -109,7 +124,7 @@ impl Ended {
 /// Where nobody can say that nothing happened.
 fn may_have_run(outcome: &Outcome) -> bool {
     match outcome {
-        Outcome::Refused { code, .. } => matches!(*code, "timed_out" | "result_too_large"),
+        Outcome::Refused { code, .. } => matches!(*code, "timed_out" | "result_too_large" | OUTCOME_UNKNOWN),
         Outcome::Unavailable { .. } | Outcome::Unrecorded { .. } => true,
         _ => false,
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use toolgate_core::{Caller, Lang};
-use toolgate_store::{Plan, PlanState, ReceiptState, Scope, StepState};
+use toolgate_store::{Plan, PlanState, ReceiptState, Scope, Step, StepState};
 
 use super::{PlanProblem, show::Stopped};
 use crate::{Books, Spine, UndoProblem, books::scope_of};
@@ -19,14 +19,9 @@ pub(super) struct TakingBack<'a> {
 }
 
 pub(super) async fn take_back(by: &TakingBack<'_>, mut plan: Plan) -> Result<(Plan, Option<Stopped>), PlanProblem> {
-    let done: Vec<_> = plan.steps.iter().rev().filter(|step| step.state == StepState::Done).cloned().collect();
     let plans = by.books.store.plans();
-    for step in done {
-        let problem = match &step.receipt {
-            Some(receipt) => by.spine.undo_within(by.scope, by.caller, receipt, by.lang).await.err(),
-            // it changed nothing that could be taken back
-            None => None,
-        };
+    for (step, receipt) in undoable(&plan) {
+        let problem = by.spine.undo_within(by.scope, by.caller, &receipt, by.lang).await.err();
         let stopped = |problem: &UndoProblem| Some(Stopped { step: step.index + 1, reason: problem.to_string() });
         match problem {
             None => plan = plans.step_undone(&plan.id, step.index).await?,
@@ -34,7 +29,7 @@ pub(super) async fn take_back(by: &TakingBack<'_>, mut plan: Plan) -> Result<(Pl
                 plan = plans.step_undo_unknown(&plan.id, step.index).await?;
                 return Ok((plan, stopped(&problem)));
             }
-            Some(problem) => match state_of(by.books, step.receipt.as_deref()).await? {
+            Some(problem) => match state_of(by.books, &receipt).await? {
                 // by a process that did not live to say so
                 Some(ReceiptState::Undone) => plan = plans.step_undone(&plan.id, step.index).await?,
                 Some(ReceiptState::Undoing | ReceiptState::Unknown) => {
@@ -48,8 +43,13 @@ pub(super) async fn take_back(by: &TakingBack<'_>, mut plan: Plan) -> Result<(Pl
     Ok((plan, None))
 }
 
-async fn state_of(books: &Books, receipt: Option<&str>) -> Result<Option<ReceiptState>, PlanProblem> {
-    let Some(receipt) = receipt else { return Ok(None) };
+/// The steps that are done and left a receipt, newest first. A step that read or logged left none, and stays done.
+pub(super) fn undoable(plan: &Plan) -> Vec<(Step, String)> {
+    let done = plan.steps.iter().rev().filter(|step| step.state == StepState::Done);
+    done.filter_map(|step| Some((step.clone(), step.receipt.clone()?))).collect()
+}
+
+async fn state_of(books: &Books, receipt: &str) -> Result<Option<ReceiptState>, PlanProblem> {
     let found = books.store.receipts().get(&Scope::Everything, receipt).await?;
     Ok(found.map(|receipt| receipt.state))
 }
@@ -59,6 +59,8 @@ async fn state_of(books: &Books, receipt: Option<&str>) -> Result<Option<Receipt
 pub struct TakenBack {
     /// Receipts, in that order.
     pub undone: Vec<String>,
+    /// The receipts that the undos themselves left.
+    pub receipts: Vec<String>,
     /// Where it came to a stop, and why.
     pub failed: Option<(Option<String>, String)>,
 }
@@ -92,24 +94,32 @@ impl Spine {
         if plan.state == PlanState::Running {
             return Err(PlanProblem::Busy(plan.id));
         }
-        let done: Vec<_> = plan.steps.iter().rev().filter(|step| step.state == StepState::Done).cloned().collect();
-        if done.iter().all(|step| step.receipt.is_none()) {
+        let done = undoable(&plan);
+        if done.is_empty() {
             return Err(PlanProblem::Unfit(format!("nothing of plan '{}' can be taken back", plan.id)));
         }
         let by = TakingBack { spine: self, books, scope, caller, lang };
         let (plan, stopped) = take_back(&by, plan).await?;
-        let is =
-            |index: u32, state: StepState| plan.steps.iter().any(|step| step.index == index && step.state == state);
         if matches!(plan.state, PlanState::Done | PlanState::Failed)
-            && !plan.steps.iter().any(|step| matches!(step.state, StepState::Done | StepState::Unknown))
+            && undoable(&plan).is_empty()
+            && !plan.steps.iter().any(|step| step.state == StepState::Unknown)
         {
             books.store.plans().undone(&plan.id).await?;
         }
-        let undone = done.iter().filter(|step| is(step.index, StepState::Undone));
+        let is_undone =
+            |index: u32| plan.steps.iter().any(|step| step.index == index && step.state == StepState::Undone);
         let failed = stopped.map(|Stopped { step: number, reason }| {
-            let receipt = done.iter().find(|step| step.index + 1 == number).and_then(|step| step.receipt.clone());
+            let receipt = done.iter().find(|(step, _)| step.index + 1 == number).map(|(_, receipt)| receipt.clone());
             (receipt, reason)
         });
-        Ok(TakenBack { undone: undone.filter_map(|step| step.receipt.clone()).collect(), failed })
+        let (mut undone, mut receipts) = (Vec::new(), Vec::new());
+        for (step, receipt) in done {
+            if is_undone(step.index) {
+                let kept = books.store.receipts().get(&Scope::Everything, &receipt).await?;
+                receipts.extend(kept.and_then(|kept| kept.undone_by));
+                undone.push(receipt);
+            }
+        }
+        Ok(TakenBack { undone, receipts, failed })
     }
 }

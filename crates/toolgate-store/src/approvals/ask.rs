@@ -47,6 +47,13 @@ const FIND: &str = concat!(
     " AND expires > $2 AND NOT ",
     flow_is_over!("$2")
 );
+/// The asker is in the binding, and has an index.
+const DENIED: &str = concat!(
+    "SELECT ",
+    columns!("state"),
+    " FROM approvals WHERE asked_by = $1 AND binding = $2 AND state = 'denied' AND answered_at > $3
+    ORDER BY asked_at DESC, id DESC LIMIT 1"
+);
 /// Makes room in the index of what is live.
 const EXPIRE: &str =
     concat!("UPDATE approvals SET state = 'expired' WHERE binding = $1 AND ", live!(), " AND expires <= $2");
@@ -71,6 +78,12 @@ impl Approvals {
         let Some(digest) = (if wide { binding.wide() } else { Some(binding.exact()) }) else { return Ok(None) };
         let values = [Value::Bytes(digest), Value::int(now)];
         self.engine.find("look up an approval", Statement::new(FIND, values)).await
+    }
+
+    /// The newest denial of exactly this that was given after a time.
+    pub async fn denied_since(&self, binding: &Binding, since: i64) -> Result<Option<Approval>, StoreError> {
+        let values = [Value::Id(binding.asked_by.clone()), Value::Bytes(binding.exact()), Value::int(since)];
+        self.engine.find("look up a denial", Statement::new(DENIED, values)).await
     }
 
     /// Asks, or returns what was asked for the same binding and is pending or granted.

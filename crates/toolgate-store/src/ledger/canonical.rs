@@ -7,7 +7,7 @@ use std::{fmt::Write, sync::Arc};
 use serde_json::value::RawValue;
 use toolgate_core::plain_bytes;
 
-use super::{Entry, LedgerUnavailable, chain::hash_digits};
+use super::{Entry, LedgerFailure, LedgerUnavailable, SystemRecord, chain::hash_digits};
 
 /// The longest text of one record. Inputs are cut long before.
 pub(crate) const MAX_RECORD: usize = 1 << 20;
@@ -113,20 +113,20 @@ impl Draft {
         }
         rest.push('}');
         if rest.len() > MAX_RECORD {
-            return Err(LedgerUnavailable::new(format!(
-                "a record of {} bytes is too large; cut its input to keep it under {MAX_RECORD}",
-                rest.len()
-            )));
+            return Err(LedgerUnavailable::new(
+                LedgerFailure::Record,
+                format!("a record of {} bytes is too large; cut its input to keep it under {MAX_RECORD}", rest.len()),
+            ));
         }
         Ok(Self { columns, rest })
     }
 
-    /// The first record of every writer.
-    pub(crate) fn genesis(time: i64) -> Self {
+    /// A record of the ledger itself.
+    pub(crate) fn system(record: &SystemRecord, time: i64) -> Self {
         let nothing: Arc<str> = Arc::from("");
         let columns = Columns {
             time,
-            kind: "genesis",
+            kind: record.kind,
             call: nothing.clone(),
             tool: nothing.clone(),
             principal: nothing,
@@ -136,6 +136,7 @@ impl Draft {
         };
         let mut rest = String::new();
         repeat(&mut rest, &columns.repeated());
+        rest.push_str(&record.members);
         rest.push('}');
         Self { columns, rest }
     }
@@ -146,13 +147,13 @@ fn check(columns: &Columns) -> Result<(), LedgerUnavailable> {
     let optional = [&columns.tenant, &columns.flow].into_iter().flatten();
     for word in [&columns.call, &columns.tool, &columns.principal].into_iter().chain(optional) {
         if word.len() > MAX_WORD {
-            return Err(LedgerUnavailable::new(format!(
-                "a name in the record has {} bytes; at most {MAX_WORD} are allowed",
-                word.len()
-            )));
+            return Err(LedgerUnavailable::new(
+                LedgerFailure::Record,
+                format!("a name in the record has {} bytes; at most {MAX_WORD} are allowed", word.len()),
+            ));
         }
         if word.contains('\0') {
-            return Err(LedgerUnavailable::new("a name in the record holds a NUL character"));
+            return Err(LedgerUnavailable::new(LedgerFailure::Record, "a name in the record holds a NUL character"));
         }
     }
     Ok(())

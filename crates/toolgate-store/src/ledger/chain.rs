@@ -1,10 +1,17 @@
 //! The chain: each record's hash covers its text and the hash before it.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use aws_lc_rs::{digest, rand};
 
-use super::canonical::{Columns, Draft, begin};
+use super::{
+    Head, SystemRecord,
+    canonical::{Columns, Draft, begin},
+};
 
 /// SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -116,6 +123,10 @@ pub(crate) struct Chain {
     /// A group failed: what is stored must be asked before the next one.
     doubt: bool,
     buffer: Vec<u8>,
+    /// The heads of other chains that the first record names.
+    heads: Vec<Head>,
+    /// Records of the ledger itself that go before the next others.
+    notes: Vec<SystemRecord>,
 }
 
 impl Chain {
@@ -125,7 +136,42 @@ impl Chain {
         rand::fill(&mut bytes)?;
         let mut name = String::with_capacity(20);
         hex(&mut name, &bytes);
-        Ok(Self { writer: name.into(), next: 0, last: Hash::NOTHING, doubt: false, buffer: Vec::new() })
+        Ok(Self {
+            writer: name.into(),
+            next: 0,
+            last: Hash::NOTHING,
+            doubt: false,
+            buffer: Vec::new(),
+            heads: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// The heads that the first record names: those that no other record names already.
+    pub(crate) fn begin(&mut self, heads: Vec<Head>) {
+        self.heads = heads;
+        self.heads.retain(|head| !head.covered);
+    }
+
+    /// Puts a record before the next others.
+    pub(crate) fn note(&mut self, record: SystemRecord) {
+        self.notes.push(record);
+    }
+
+    /// Lets another chain go on. It names the last record that is sure to be stored, and says that those after it are not,
+    /// nor what stands at positions from there on.
+    pub(crate) fn succeed(&mut self, mut next: Self, synced: Option<(i64, Hash)>, from: i64) {
+        let after = synced.map_or(-1, |(seq, _)| seq);
+        match synced {
+            Some((seq, hash)) => {
+                let writer = self.writer.to_string();
+                next.heads = vec![Head { writer, seq, hash, position: from, covered: false }];
+            }
+            None => next.heads.append(&mut self.heads),
+        }
+        next.notes.append(&mut self.notes);
+        next.notes.push(SystemRecord::unsynced(&self.writer, after, from));
+        *self = next;
     }
 
     pub(crate) fn writer(&self) -> &Arc<str> {
@@ -142,6 +188,9 @@ impl Chain {
 
     /// What the database says is this writer's last record.
     pub(crate) fn resume(&mut self, head: Option<(i64, Hash)>) {
+        if head.is_some_and(|(seq, _)| seq >= self.next) {
+            self.notes.clear();
+        }
         (self.next, self.last) = head.map_or((0, Hash::NOTHING), |(seq, hash)| (seq + 1, hash));
         self.doubt = false;
     }
@@ -151,8 +200,10 @@ impl Chain {
         let mut drafts = drafts.peekable();
         let mut links = Vec::with_capacity(drafts.size_hint().0 + 1);
         let (mut seq, mut previous) = (self.next, self.last);
-        let genesis = (seq == 0).then(|| Draft::genesis(drafts.peek().map_or(0, |first| first.columns.time)));
-        for draft in genesis.into_iter().chain(drafts) {
+        let time = drafts.peek().map_or_else(now, |first| first.columns.time);
+        let genesis = (seq == 0).then(|| SystemRecord::genesis(&self.heads));
+        let own: Vec<Draft> = genesis.iter().chain(&self.notes).map(|record| Draft::system(record, time)).collect();
+        for draft in own.into_iter().chain(drafts) {
             let mut text = String::with_capacity(draft.rest.len() + 64);
             begin(&mut text, &self.writer, seq);
             text.push_str(&draft.rest);
@@ -167,11 +218,18 @@ impl Chain {
     pub(crate) fn stored(&mut self, last: &Link) {
         self.next = last.seq + 1;
         self.last = last.hash;
+        self.notes.clear();
     }
 
     pub(crate) fn place(&self, link: &Link) -> Place {
         Place { writer: self.writer.clone(), seq: link.seq, hash: link.hash }
     }
+}
+
+/// Unix milliseconds: the time of a record that no call brought about.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

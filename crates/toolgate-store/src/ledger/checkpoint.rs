@@ -13,6 +13,17 @@ pub struct Head {
     pub writer: String,
     pub seq: i64,
     pub hash: Hash,
+    /// Where the record stands.
+    #[serde(default)]
+    pub position: i64,
+    /// The first record of a later writer names this one, so that nothing else has to.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub covered: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(covered: &bool) -> bool {
+    !covered
 }
 
 /// What is signed. The order of its members is part of the format.
@@ -177,7 +188,13 @@ mod tests {
 
     fn checkpoint() -> (Checkpoint, String) {
         let key = CheckpointKey::from_seed(&[7; 32]).unwrap();
-        let heads = vec![Head { writer: "w".into(), seq: 3, hash: Hash::of(&mut Vec::new(), b"", b"x") }];
+        let heads = vec![Head {
+            writer: "w".into(),
+            seq: 3,
+            hash: Hash::of(&mut Vec::new(), b"", b"x"),
+            position: 9,
+            covered: false,
+        }];
         (Checkpoint::sign(&key, 12, heads), key.public())
     }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    Checker, Durability, Filter, Head, LedgerSettings, Pending, Record, Scan,
+    Checker, Durability, Filter, Head, LedgerReader, LedgerSettings, LedgerUnavailable, Pending, Record, Scan,
     canonical::Draft,
     job::Job,
     journal::{self, Journal, JournalReader},
-    record::HeadRow,
+    known_heads::KnownHeads,
 };
 use crate::{
     StoreError,
@@ -33,18 +33,22 @@ pub(super) enum Source {
     Postgres { records: PostgresRecords, engine: Arc<Engine> },
 }
 
-pub(super) async fn open(engine: Arc<Engine>, settings: LedgerSettings) -> Result<(Sink, Source), StoreError> {
+pub(super) async fn open(engine: Arc<Engine>, settings: LedgerSettings) -> Result<(Sink, LedgerReader), StoreError> {
     match &*engine {
         Engine::Sqlite(sqlite) => {
             let folder = journal::beside(sqlite.path());
-            let reader = JournalReader::new(folder.clone());
-            let opened = tokio::task::spawn_blocking(move || Journal::open(&folder, &settings)).await;
+            let files = JournalReader::new(folder.clone());
+            let known = KnownHeads::new(engine.clone()).load().await?;
+            let opened = tokio::task::spawn_blocking(move || Journal::open(&folder, &settings, &known)).await;
             let journal = opened.unwrap_or_else(|_| Err(Fault::Closed.during("open the ledger")))?;
-            Ok((Sink::Journal(journal), Source::Journal(reader)))
+            Ok((Sink::Journal(journal), LedgerReader::new(Source::Journal(files), engine)))
         }
         Engine::Postgres(postgres) => {
-            let (ledger, records) = postgres.ledger().await?;
-            Ok((Sink::Postgres(ledger), Source::Postgres { records, engine }))
+            let records = postgres.make_ledger().await?;
+            let source = Source::Postgres { records, engine: engine.clone() };
+            let reader = LedgerReader::new(source, engine.clone());
+            let heads = reader.newest_heads().await?;
+            Ok((Sink::Postgres(postgres.ledger(heads)?), reader))
         }
     }
 }
@@ -65,6 +69,18 @@ impl Sink {
                 let (job, pending) = Job::new(draft, durable);
                 ledger.submit(job).map_or_else(|unavailable| Pending::known(Err(unavailable)), |()| pending)
             }
+        }
+    }
+
+    /// PostgreSQL has limits of its own.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        matches!(self, Self::Journal(journal) if journal.is_nearly_full())
+    }
+
+    pub(super) async fn health(&self) -> Result<(), LedgerUnavailable> {
+        match self {
+            Self::Journal(journal) => journal.health().await,
+            Self::Postgres(ledger) => ledger.health().await,
         }
     }
 
@@ -127,14 +143,24 @@ impl Source {
         }
     }
 
-    pub(super) async fn heads(&self) -> Result<Vec<Head>, StoreError> {
-        const HEADS: &str = "read the heads of the ledger";
+    /// The last records of writers that have some after a position and are not settled yet.
+    pub(super) async fn late_heads(&self, after: i64) -> Result<Vec<Head>, StoreError> {
         match self {
-            Self::Journal(files) => during(HEADS, files.heads().await),
+            Self::Journal(_) => Ok(Vec::new()),
             Self::Postgres { engine, .. } => {
-                let heads: Vec<HeadRow> = rows(engine, HEADS, select::heads()).await?;
-                Ok(heads.into_iter().map(|row| row.0).collect())
+                let heads: Vec<select::LateHead> =
+                    rows(engine, "read the heads of the ledger", select::late_heads(after)).await?;
+                Ok(heads.into_iter().map(|select::LateHead(head)| head).collect())
             }
+        }
+    }
+
+    /// What was read is on the disk.
+    pub(super) async fn sync(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Journal(files) => during("sync the ledger", files.sync().await),
+            // what is settled is committed, and its log written within a moment
+            Self::Postgres { .. } => Ok(()),
         }
     }
 
@@ -144,11 +170,6 @@ impl Source {
             Self::Postgres { records, .. } => records.scan(scans, checker).await,
         };
         during("verify the ledger", checked)
-    }
-
-    /// Whether something can still appear before what was read.
-    pub(super) fn settles_late(&self) -> bool {
-        matches!(self, Self::Postgres { .. })
     }
 }
 

@@ -47,6 +47,8 @@ words! {
         Read = "read",
         /// What somebody said to an approval that was asked for.
         Answer = "answer",
+        /// Something was lost: half a record that was cut off, or records that may not have reached the disk.
+        Recovery = "recovery",
     }
 }
 
@@ -65,7 +67,7 @@ words! {
         Undone = "undone",
         /// Somebody said yes; an answer's word.
         Granted = "granted",
-        /// Nobody knows: the intent is there and the outcome is not.
+        /// Nobody knows: the intent is there and the outcome is not, or the outcome says that the effect is not known.
         Unknown = "unknown",
     }
 }

@@ -3,12 +3,12 @@
 use std::{
     future::Future,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use tokio::sync::oneshot;
 
-use super::{Chain, LedgerUnavailable, Link, Place, canonical::Draft, journal::Gathered};
+use super::{Chain, LedgerUnavailable, Link, Place, canonical::Draft, journal::Submitted};
 
 pub(crate) type Answered = oneshot::Sender<Result<Place, LedgerUnavailable>>;
 type Receiver = oneshot::Receiver<Result<Place, LedgerUnavailable>>;
@@ -31,8 +31,7 @@ impl Job {
 pub struct Pending(State);
 
 enum State {
-    /// With whom to wait for the disk afterwards, where that was asked.
-    Gathered(Gathered, Option<Receiver>),
+    Submitted(Submitted),
     Waiting(Receiver),
     /// Taken by whoever waits.
     Known(Option<Result<Place, LedgerUnavailable>>),
@@ -43,8 +42,8 @@ impl Pending {
         Self(State::Known(Some(answer)))
     }
 
-    pub(super) fn gathered(record: Gathered, synced: Option<Receiver>) -> Self {
-        Self(State::Gathered(record, synced))
+    pub(super) fn submitted(record: Submitted) -> Self {
+        Self(State::Submitted(record))
     }
 
     pub(crate) fn waiting(answered: Receiver) -> Self {
@@ -56,14 +55,9 @@ impl Future for Pending {
     type Output = Result<Place, LedgerUnavailable>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let closed = || Err(LedgerUnavailable::new("the ledger is closed"));
-        if let State::Gathered(record, synced) = &mut self.0 {
-            let place = ready!(Pin::new(record).poll(context));
-            let Some(synced) = synced.take() else { return Poll::Ready(place) };
-            self.0 = State::Waiting(synced);
-        }
+        let closed = || Err(LedgerUnavailable::closed());
         match &mut self.0 {
-            State::Gathered(..) => Poll::Pending,
+            State::Submitted(record) => Pin::new(record).poll(context),
             State::Waiting(answered) => {
                 Pin::new(answered).poll(context).map(|answer| answer.unwrap_or_else(|_| closed()))
             }

@@ -12,9 +12,11 @@ mod entry;
 mod filter;
 mod job;
 mod journal;
+mod known_heads;
 mod pages;
 mod reader;
 mod record;
+mod system_record;
 mod unavailable;
 mod verify;
 
@@ -28,7 +30,8 @@ pub(crate) use self::{
     chain::{Chain, Link},
     job::{Answered, Job, answer_all, refuse_all},
     record::columns,
-    verify::{Checker, Scan, StoredRow},
+    system_record::SystemRecord,
+    verify::{Checker, Scan, StoredRow, Witness},
 };
 pub use self::{
     chain::{Hash, Place},
@@ -37,9 +40,9 @@ pub use self::{
     filter::Filter,
     job::Pending,
     pages::Pages,
-    reader::LedgerReader,
+    reader::{LedgerReader, NotSigned},
     record::Record,
-    unavailable::LedgerUnavailable,
+    unavailable::{LedgerFailure, LedgerUnavailable},
     verify::{Finding, Scope, Verification, Wrong},
 };
 
@@ -49,6 +52,8 @@ pub struct LedgerSettings {
     /// The embedded store: the largest the ledger's files may grow together. At the limit nothing is recorded, and so
     /// nothing runs; the disk is left with room for everything else. PostgreSQL has limits of its own.
     pub max_bytes: Option<u64>,
+    /// The embedded store: the size from which on a new file begins. 256 MiB unless it says another.
+    pub segment_bytes: Option<u64>,
 }
 
 /// An open ledger: one writer, and everybody's records. Clones share it.
@@ -60,8 +65,8 @@ pub struct Ledger {
 
 impl Ledger {
     pub(crate) async fn open(engine: Arc<Engine>, settings: LedgerSettings) -> Result<Self, StoreError> {
-        let (sink, source) = engine::open(engine, settings).await?;
-        Ok(Self { sink: Arc::new(sink), reader: LedgerReader::new(source) })
+        let (sink, reader) = engine::open(engine, settings).await?;
+        Ok(Self { sink: Arc::new(sink), reader })
     }
 
     /// This process's name in the ledger. It appears there with the first record.
@@ -83,9 +88,22 @@ impl Ledger {
         }
     }
 
-    /// Stores what was handed over and lets go of the database.
+    /// Whether four fifths of the bytes that the ledger may have are taken.
+    pub fn is_nearly_full(&self) -> bool {
+        self.sink.is_nearly_full()
+    }
+
+    /// Whether a call could be recorded now, and if not, why.
+    pub async fn health(&self) -> Result<(), LedgerUnavailable> {
+        self.sink.health().await
+    }
+
+    /// Stores what was handed over, lets the store know how far the ledger goes, and lets go of the database.
     pub async fn close(&self) {
         self.sink.close().await;
+        if let Err(fault) = self.reader.keep_heads().await {
+            tracing::warn!(%fault, "the store does not know the last records of the ledger");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Hash, Head};
+use super::Hash;
 use crate::{
     error::Fault,
     statement::{FromRow, Row},
@@ -69,17 +69,6 @@ impl FromRow for Record {
             hash: hash(row)?,
             text: row.text()?,
         })
-    }
-}
-
-/// A row of a writer's head.
-pub(super) struct HeadRow(pub(super) Head);
-
-impl FromRow for HeadRow {
-    fn from_row(row: &mut Row) -> Result<Self, Fault> {
-        let (writer, seq, bytes) = (row.text()?, row.int()?, row.bytes()?);
-        // A hash that is none is found by verifying, which needs the heads for it.
-        Ok(Self(Head { writer, seq, hash: Hash::from_slice(&bytes).unwrap_or(Hash::NOTHING) }))
     }
 }
 

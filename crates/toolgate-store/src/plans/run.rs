@@ -15,7 +15,7 @@ pub enum PlanEnd {
     Done,
     /// It stopped; what is done stays done.
     Failed,
-    /// It stopped, and nothing that was done is left.
+    /// It stopped, and nothing that left a receipt is left. A step that left none changed nothing that could be undone.
     Undone,
     /// What one of its steps did is not known.
     Unknown,
@@ -59,10 +59,11 @@ const FINISH: &str = "UPDATE plans SET state = $3 WHERE id = $1 AND state = 'run
     AND NOT EXISTS (SELECT 1 FROM plan_steps WHERE plan = $1 AND (state = 'running'
         OR ($3 = 'done' AND state <> 'done')
         OR ($3 IN ('failed', 'undone') AND state = 'unknown')
-        OR ($3 = 'undone' AND state = 'done')))
+        OR ($3 = 'undone' AND state = 'done' AND receipt IS NOT NULL)))
     RETURNING id";
 const UNDO: &str = "UPDATE plans SET state = 'undone' WHERE id = $1 AND state IN ('done', 'failed')
-    AND NOT EXISTS (SELECT 1 FROM plan_steps WHERE plan = $1 AND state IN ('running', 'done', 'unknown'))
+    AND NOT EXISTS (SELECT 1 FROM plan_steps WHERE plan = $1
+        AND (state IN ('running', 'unknown') OR (state = 'done' AND receipt IS NOT NULL)))
     RETURNING id";
 
 impl PlanEnd {
@@ -165,7 +166,7 @@ fn at_odds(plan: Plan, wanted: PlanState) -> PlanFault {
         (_, StepState::Running) => true,
         (PlanState::Done, state) => state != StepState::Done,
         (PlanState::Failed | PlanState::Undone, StepState::Unknown) => true,
-        (PlanState::Undone, StepState::Done) => true,
+        (PlanState::Undone, StepState::Done) => step.receipt.is_some(),
         _ => false,
     });
     match step.map(|step| (step.index, step.state)) {

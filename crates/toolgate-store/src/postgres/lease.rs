@@ -1,4 +1,5 @@
-//! Leases on what replicas remember of rights, by the database's clock.
+//! Leases on what replicas remember of rights. No clock of the database counts: whoever waits for a lease to end measures
+//! its length with a clock of its own, so that a clock that is set, and a server that takes over, change nothing.
 
 use std::time::Duration;
 
@@ -6,23 +7,27 @@ use super::Postgres;
 use crate::{
     engine::Write,
     error::Fault,
-    rights::LEASE,
+    rights::{ClockReading, LEASE},
     statement::{Row, Statement, Value},
 };
 
 /// How often to look whether all have confirmed.
 const LOOK: Duration = Duration::from_millis(10);
+/// How much longer than a lease is waited: clocks run at slightly different speeds.
+const MARGIN: Duration = Duration::from_millis(100);
 
 /// Waits for a change that is being made, and keeps the next from being made before this is committed: so either the
 /// lease is there when the change looks for leases, or the change is here.
 const NEWEST: &str = "SELECT seq FROM rights WHERE one = 1 FOR SHARE";
+/// When a lease was last renewed is kept for people who look.
 const RENEW: &str = "INSERT INTO replicas (id, confirmed, lease_until)
     VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT + $3)
     ON CONFLICT (id) DO UPDATE SET confirmed = excluded.confirmed, lease_until = excluded.lease_until";
 const FORGET: &str = "DELETE FROM replicas WHERE id = $1
     OR lease_until < (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT - 3600000";
-const LAGGING: &str = "SELECT count(*) FROM replicas WHERE confirmed < $1
-    AND lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT";
+const LAGGING: &str = "SELECT count(*) FROM replicas WHERE confirmed < $1";
+/// Their leases are over. One that comes back asks for a new one.
+const FORGET_LAGGING: &str = "DELETE FROM replicas WHERE confirmed < $1";
 const SEQ: &str = "SELECT seq FROM rights WHERE one = 1";
 
 impl Postgres {
@@ -38,12 +43,20 @@ impl Postgres {
         self.write(Write::new(Statement::new(FORGET, [Value::id(replica)]))).await.map(drop)
     }
 
-    /// Waits until every replica with a lease has heard of every change committed by now.
+    /// Waits until every replica with a lease has heard of every change committed by now. A replica that has not heard
+    /// of them got its lease before they were committed, and so before this began: once the length of a lease has passed
+    /// here, that lease is over, whatever became of the replica.
     pub(crate) async fn confirmed_by_all(&self) -> Result<(), Fault> {
+        let began = ClockReading::now();
         let newest = number(Some(self.read(Statement::new(SEQ, [])).await?))?;
         loop {
             let lagging = number(Some(self.read(Statement::new(LAGGING, [Value::int(newest)])).await?))?;
             if lagging == 0 {
+                return Ok(());
+            }
+            if ClockReading::now().since(&began) > LEASE + MARGIN {
+                let forget = Write::new(Statement::new(FORGET_LAGGING, [Value::int(newest)]));
+                let _ = self.write(forget).await;
                 return Ok(());
             }
             tokio::time::sleep(LOOK).await;

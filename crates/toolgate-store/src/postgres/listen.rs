@@ -13,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{PATIENCE, run::fault};
+use super::{PATIENCE, run::fault, session};
 use crate::{Change, error::Fault};
 
 pub(super) const CHANNEL: &str = "toolgate_changes";
@@ -70,6 +70,7 @@ async fn connect(options: &PgConnectOptions) -> Result<PgListener, sqlx::Error> 
         .max_lifetime(None)
         .idle_timeout(None)
         .acquire_timeout(PATIENCE)
+        .after_connect(|connection, _| Box::pin(session::prepare(connection)))
         .connect_lazy_with(options.clone());
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);

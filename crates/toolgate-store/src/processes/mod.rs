@@ -23,7 +23,7 @@ pub use self::{
     step::{Injected, ProcessStep},
 };
 use crate::{
-    Mark, Page, Paging, StoreError, TaskSetting,
+    Mark, Page, Paging, StoreError, TaskSetting, backoff,
     engine::{Engine, Touched, Write},
     error::Fault,
     fresh,
@@ -100,7 +100,7 @@ const LIST: &str = list!("");
 const LIST_BY_STATE: &str = list!("state = $4 AND ");
 
 /// How often a reader starts over that finds the process changed meanwhile.
-const TRIES: u32 = 16;
+const TRIES: u32 = 64;
 
 impl Processes {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
@@ -156,7 +156,10 @@ impl Processes {
     /// A process and all that happened in it, as of one moment.
     pub async fn progress(&self, id: &str) -> Result<Option<Progress>, ProcessFault> {
         let of = |sql| Statement::new(sql, [Value::id(id)]);
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                backoff::pause(attempt).await;
+            }
             let Some(process) = self.find(id).await? else { return Ok(None) };
             let steps = self.engine.read("list a process's steps", of(step::LIST)).await?;
             let tasks = self.engine.read("list a process's tasks", of(progress::TASKS)).await?;

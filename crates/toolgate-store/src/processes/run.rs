@@ -5,7 +5,7 @@ use super::{
     decision::ADD, fault::short,
 };
 use crate::{
-    Change, NewTask, Phase, StoreError, TaskEnd, TaskRecord, TaskSetting, Tasks,
+    Change, NewTask, Phase, StoreError, TaskEnd, TaskRecord, TaskSetting, Tasks, backoff,
     engine::{Touched, Write},
     error::Fault,
     fresh,
@@ -85,7 +85,10 @@ impl Processes {
     /// Starts a task for what is next. Of two at the same time one is told that the process is busy.
     pub async fn begin(&self, id: &str, run: NewRun) -> Result<Begun, ProcessFault> {
         const OPERATION: &str = "start a task of a process";
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                backoff::pause(attempt).await;
+            }
             let progress = self.known(id).await?;
             let next = match progress.standing() {
                 Standing::Ready(next) => next,
@@ -137,7 +140,10 @@ impl Processes {
             }
             return Ok(EndedTask { effect: None, progress: None });
         };
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                backoff::pause(attempt).await;
+            }
             let progress = self.known(process).await?;
             let turn = Turn::of(&progress)?;
             let (after, effect) = progress.clone().ended(task_id, end)?;
@@ -170,7 +176,10 @@ impl Processes {
         let failed = |fault: serde_json::Error| Fault::Other(fault.to_string()).during(OPERATION);
         let steps = (new.decision == DecisionKind::Inject).then(|| serde_json::to_string(&new.injected_steps));
         let steps = steps.transpose().map_err(failed)?;
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                backoff::pause(attempt).await;
+            }
             let progress = self.known(process).await?;
             let running = progress.tasks.iter().find(|task| task.task_id == task_id);
             if running.is_none_or(|task| task.ended.is_some()) {

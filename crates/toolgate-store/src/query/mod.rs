@@ -3,6 +3,7 @@
 //! INVARIANT: the database itself refuses everything but one reading statement. Nothing here looks at the text of a
 //! statement to find out what it does.
 
+mod exact;
 mod postgres;
 mod sqlite;
 
@@ -25,8 +26,15 @@ pub struct QueryLimits {
 pub struct QueryRows {
     /// Each by the names of its columns; a name that is there twice gets a number.
     pub rows: Vec<Map<String, Value>>,
-    /// There was more than the limits let through.
-    pub more: bool,
+    /// The limit that kept further rows back.
+    pub cut: Option<RowCut>,
+}
+
+/// A limit that rows were cut at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowCut {
+    Rows,
+    Bytes,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +45,9 @@ pub enum QueryFault {
     /// The database does not understand it, or the values do not fit.
     #[error("the database refused the statement: {0}")]
     Invalid(String),
+    /// Not even the first row fits.
+    #[error("the first row is larger than {0} bytes")]
+    RowTooLarge(usize),
     #[error("the statement took longer than {} ms", .0.as_millis())]
     TimedOut(Duration),
     /// Who asks learns no more; the reason is for the log.
@@ -75,27 +86,36 @@ impl ReadOnlyDatabase {
 struct Gathered {
     rows: Vec<Map<String, Value>>,
     bytes: usize,
-    more: bool,
+    cut: Option<RowCut>,
     limits: QueryLimits,
 }
 
 impl Gathered {
     fn new(limits: QueryLimits) -> Self {
-        Self { rows: Vec::new(), bytes: 0, more: false, limits }
+        Self { rows: Vec::new(), bytes: 0, cut: None, limits }
     }
 
-    /// Whether another row is wanted.
-    fn add(&mut self, row: Map<String, Value>, bytes: usize) -> bool {
+    /// Counts a row of this many bytes. `false` means that the row is one too many, and so is every further one.
+    fn admits(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.rows.len() >= self.limits.rows || self.bytes > self.limits.bytes {
-            self.more = true;
-            return false;
-        }
-        self.rows.push(row);
-        true
+        self.cut = if self.rows.len() >= self.limits.rows {
+            Some(RowCut::Rows)
+        } else if self.bytes > self.limits.bytes {
+            Some(RowCut::Bytes)
+        } else {
+            None
+        };
+        self.cut.is_none()
     }
 
-    fn done(self) -> QueryRows {
-        QueryRows { rows: self.rows, more: self.more }
+    fn add(&mut self, row: Map<String, Value>) {
+        self.rows.push(row);
+    }
+
+    fn done(self) -> Result<QueryRows, QueryFault> {
+        match self.cut {
+            Some(RowCut::Bytes) if self.rows.is_empty() => Err(QueryFault::RowTooLarge(self.limits.bytes)),
+            cut => Ok(QueryRows { rows: self.rows, cut }),
+        }
     }
 }

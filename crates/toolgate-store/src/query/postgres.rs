@@ -1,15 +1,18 @@
 //! PostgreSQL: the statement becomes a table within ours, in a transaction that only reads.
 //!
 //! Only SELECT, VALUES and WITH can stand where a table can, and the extended protocol takes one statement: PostgreSQL's
-//! own parser refuses the rest, whatever it is and whoever the role is.
+//! own parser refuses the rest, whatever it is and whoever the role is. The statement is parsed alone first: text that is
+//! whole by itself can't close the brackets around it, and so can't get past the limits.
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Error, Executor, PgConnection, Row};
+use serde_json::Value;
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Connection, Error, Executor, PgConnection, Row, SqlSafeStr, postgres::PgTypeInfo,
+};
 use tokio::time::timeout;
 
-use super::{Gathered, QueryFault, QueryLimits, QueryRows};
+use super::{Gathered, QueryFault, QueryLimits, QueryRows, exact};
 use crate::location::postgres_options;
 
 /// For the way there and back, beside the statement's own time.
@@ -47,6 +50,8 @@ async fn ask(
     transaction.execute(AssertSqlSafe(time)).await.map_err(refused)?;
     // once something was read, not even a transaction's own command makes it write
     transaction.execute("SELECT 1").await.map_err(refused)?;
+    let types: Vec<PgTypeInfo> = parameters.iter().map(type_of).collect();
+    transaction.prepare_with(AssertSqlSafe(sql).into_sql_str(), &types).await.map_err(refused)?;
     let wrapped = wrapped(sql, limits);
     let query = parameters.iter().fold(sqlx::query(AssertSqlSafe(wrapped)), |query, value| match value {
         Value::Null => query.bind(None::<String>),
@@ -60,18 +65,26 @@ async fn ask(
     let found = query.persistent(false).fetch_all(&mut *transaction).await.map_err(refused)?;
     let mut gathered = Gathered::new(limits);
     for row in found {
-        let Some(text) = row.try_get::<Option<String>, _>(0).map_err(refused)? else {
-            gathered.more = true;
-            break;
-        };
-        let object: Map<String, Value> =
-            serde_json::from_str(&text).map_err(|error| QueryFault::Invalid(error.to_string()))?;
-        if !gathered.add(object, text.len()) {
+        // a line that did not travel is past the limit of bytes
+        let line = row.try_get::<Option<String>, _>(0).map_err(refused)?;
+        if !gathered.admits(line.as_ref().map_or(usize::MAX, String::len)) {
             break;
         }
+        let object = exact::object(&line.unwrap_or_default());
+        gathered.add(object.map_err(|error| QueryFault::Invalid(error.to_string()))?);
     }
     transaction.rollback().await.map_err(refused)?;
-    Ok(gathered.done())
+    gathered.done()
+}
+
+/// The type that a value is sent as.
+fn type_of(value: &Value) -> PgTypeInfo {
+    match value {
+        Value::Bool(_) => <bool as sqlx::Type<sqlx::Postgres>>::type_info(),
+        Value::Number(number) if number.as_i64().is_some() => <i64 as sqlx::Type<sqlx::Postgres>>::type_info(),
+        Value::Number(_) => <f64 as sqlx::Type<sqlx::Postgres>>::type_info(),
+        _ => <String as sqlx::Type<sqlx::Postgres>>::type_info(),
+    }
 }
 
 /// Each row as a line of JSON; no more rows than asked for and one, and none past the bytes that are wanted, so that they do
@@ -80,7 +93,7 @@ fn wrapped(sql: &str, limits: QueryLimits) -> String {
     let (rows, bytes) = (limits.rows.saturating_add(1), limits.bytes);
     // a line of its own for the bracket: the statement may end in a comment
     let lines =
-        format!("SELECT CAST(row_to_json(asked) AS text) AS line FROM (\n{}\n) asked LIMIT {rows}", without_end(sql));
+        format!("SELECT CAST(row_to_json(asked.*) AS text) AS line FROM (\n{}\n) asked LIMIT {rows}", without_end(sql));
     format!(
         "SELECT CASE WHEN total <= {bytes} THEN line END FROM (
             SELECT line, sum(octet_length(line)) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM ({lines}) lines

@@ -13,7 +13,7 @@ use rusqlite::{
 };
 use serde_json::{Map, Number, Value};
 
-use super::{Gathered, QueryFault, QueryLimits, QueryRows};
+use super::{Gathered, QueryFault, QueryLimits, QueryRows, exact};
 
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 1_000;
@@ -41,7 +41,7 @@ fn ask(path: &Path, sql: &str, parameters: &[Value], limits: QueryLimits) -> Res
         return Err(QueryFault::NotAllowed("it is not a SELECT".to_owned()));
     }
     bind(&mut statement, parameters)?;
-    gather(&mut statement, limits).map_err(|error| refused(&error, limits.time))
+    gather(&mut statement, limits).map_err(|error| refused(&error, limits.time))?.done()
 }
 
 /// Three locks, each enough alone: the file is opened for reading, the connection writes nothing, and what is not a read
@@ -95,7 +95,7 @@ fn bind(statement: &mut Statement<'_>, parameters: &[Value]) -> Result<(), Query
     Ok(())
 }
 
-fn gather(statement: &mut Statement<'_>, limits: QueryLimits) -> Result<QueryRows, Error> {
+fn gather(statement: &mut Statement<'_>, limits: QueryLimits) -> Result<Gathered, Error> {
     let names = named(statement.column_names());
     let mut gathered = Gathered::new(limits);
     let mut rows = statement.raw_query();
@@ -107,24 +107,19 @@ fn gather(statement: &mut Statement<'_>, limits: QueryLimits) -> Result<QueryRow
             bytes += length + name.len();
             object.insert(name.clone(), value);
         }
-        if !gathered.add(object, bytes) {
+        if !gathered.admits(bytes) {
             break;
         }
+        gathered.add(object);
     }
-    Ok(gathered.done())
+    Ok(gathered)
 }
 
 /// Names of columns, each once.
 fn named<'a>(columns: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for column in columns {
-        let mut name = column.to_owned();
-        let mut number = 2;
-        while names.contains(&name) {
-            name = format!("{column}_{number}");
-            number += 1;
-        }
-        names.push(name);
+        names.push(exact::unique_name(column, |name| names.iter().any(|taken| taken == name)));
     }
     names
 }
@@ -133,7 +128,10 @@ fn json(value: ValueRef<'_>) -> (Value, usize) {
     match value {
         ValueRef::Null => (Value::Null, 4),
         ValueRef::Integer(number) => (Value::from(number), 8),
-        // JSON has no infinity
+        // JSON has no infinity: as PostgreSQL writes it in JSON
+        ValueRef::Real(number) if number.is_infinite() => {
+            (Value::from(if number > 0.0 { "Infinity" } else { "-Infinity" }), 10)
+        }
         ValueRef::Real(number) => (Number::from_f64(number).map_or(Value::Null, Value::Number), 8),
         ValueRef::Text(text) => (Value::String(String::from_utf8_lossy(text).into_owned()), text.len()),
         // as PostgreSQL writes bytes in JSON

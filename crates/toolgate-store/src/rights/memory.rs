@@ -4,14 +4,13 @@ use std::{
     hash::{BuildHasher, RandomState},
     sync::{
         Arc, Mutex as StdMutex, OnceLock, PoisonError,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
-    time::Instant,
 };
 
 use tokio::sync::Mutex;
 
-use super::{Follow, Subject};
+use super::{ClockReading, Follow, LEASE, Subject};
 
 /// Tenants and users are counted together with those that fall into the same place: two that share one are both looked up
 /// again when one changes, which costs a little and is never wrong.
@@ -23,6 +22,7 @@ pub(crate) struct Memory {
     /// The last change heard of; negative before any.
     seen: AtomicI64,
     everybody: AtomicU64,
+    tokens: AtomicU64,
     places: Vec<AtomicU64>,
     hash: RandomState,
     /// Notices of changes that reached this process.
@@ -31,6 +31,8 @@ pub(crate) struct Memory {
     /// One at a time catches up; the others find it done.
     pub(super) turn: Mutex<()>,
     pub(super) follower: OnceLock<Arc<dyn Follow>>,
+    /// The catalogue changed before there was a follower.
+    pub(super) missed: AtomicBool,
     /// The name this process holds its lease by.
     pub(super) replica: OnceLock<String>,
 }
@@ -40,7 +42,8 @@ pub(crate) struct Memory {
 struct Held {
     mark: Option<u64>,
     heard: u64,
-    until: Option<Instant>,
+    /// When the lease was asked for.
+    leased: Option<ClockReading>,
 }
 
 impl Default for Memory {
@@ -48,12 +51,14 @@ impl Default for Memory {
         Self {
             seen: AtomicI64::new(-1),
             everybody: AtomicU64::new(0),
+            tokens: AtomicU64::new(0),
             places: (0..PLACES).map(|_| AtomicU64::new(0)).collect(),
             hash: RandomState::new(),
             heard: AtomicU64::new(0),
             held: StdMutex::default(),
             turn: Mutex::default(),
             follower: OnceLock::new(),
+            missed: AtomicBool::new(false),
             replica: OnceLock::new(),
         }
     }
@@ -68,12 +73,15 @@ impl Memory {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match mark {
             Some(_) => held.mark == mark,
-            None => held.heard == self.heard_of() && held.until.is_some_and(|until| Instant::now() < until),
+            None => {
+                held.heard == self.heard_of()
+                    && held.leased.is_some_and(|leased| ClockReading::now().is_within(LEASE, &leased))
+            }
         }
     }
 
-    pub(super) fn hold(&self, mark: Option<u64>, heard: u64, until: Option<Instant>) {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Held { mark, heard, until };
+    pub(super) fn hold(&self, mark: Option<u64>, heard: u64, leased: Option<ClockReading>) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Held { mark, heard, leased };
     }
 
     pub(super) fn heard(&self) {
@@ -98,6 +106,10 @@ impl Memory {
         places.into_iter().flatten().map(load).fold(load(&self.everybody), u64::wrapping_add)
     }
 
+    pub(super) fn token_count(&self) -> u64 {
+        self.tokens.load(Ordering::Acquire).wrapping_add(self.everybody.load(Ordering::Acquire))
+    }
+
     pub(super) fn forget(&self, news: &[Subject]) {
         for place in news.iter().filter_map(|subject| self.place(subject)) {
             place.fetch_add(1, Ordering::AcqRel);
@@ -110,6 +122,7 @@ impl Memory {
             Subject::Tenant(id) => self.place_of(TENANT, id),
             Subject::User(id) => self.place_of(USER, id),
             Subject::Everybody => Some(&self.everybody),
+            Subject::Tokens => Some(&self.tokens),
             Subject::Catalog => None,
         }
     }

@@ -8,12 +8,17 @@
 //! - with PostgreSQL, whoever remembers holds a short lease and confirms changes; a change waits for all who hold one, and
 //!   who could not renew theirs in time remembers nothing.
 
+mod clock;
 mod memory;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use tokio::{sync::watch, time::Instant};
 
+pub(crate) use clock::ClockReading;
 pub(crate) use memory::Memory;
 
 use crate::{
@@ -49,9 +54,12 @@ pub(crate) enum Subject {
     Tenant(String),
     User(String),
     Catalog,
+    /// Own tokens that were revoked.
+    Tokens,
     Everybody,
 }
 
+const TOKENS: &str = "tokens";
 const CATALOG: &str = "catalog";
 
 impl Subject {
@@ -60,6 +68,7 @@ impl Subject {
             Subject::Tenant(id) => format!("tenant:{id}"),
             Subject::User(id) => format!("user:{id}"),
             Subject::Catalog => CATALOG.to_owned(),
+            Subject::Tokens => TOKENS.to_owned(),
             Subject::Everybody => "everybody".to_owned(),
         }
     }
@@ -70,6 +79,7 @@ impl Subject {
             Some(("tenant", id)) => Subject::Tenant(id.to_owned()),
             Some(("user", id)) => Subject::User(id.to_owned()),
             None if text == CATALOG => Subject::Catalog,
+            None if text == TOKENS => Subject::Tokens,
             _ => Subject::Everybody,
         }
     }
@@ -118,10 +128,29 @@ impl Rights {
         self.memory.count(tenant, user)
     }
 
+    /// A number that is another one after each revocation of tokens.
+    pub fn token_revision(&self) -> u64 {
+        self.memory.token_count()
+    }
+
     /// Keeps up with changes until told to stop. Without this, every use of what is remembered asks the database first
     /// where that is PostgreSQL.
-    pub async fn keep(self, follower: Arc<dyn Follow>, mut changes: Changes, mut stopped: watch::Receiver<bool>) {
+    ///
+    /// The follower is told of every change from this call on, and of one that was heard of before there was a follower.
+    pub fn keep(
+        self,
+        follower: Arc<dyn Follow>,
+        changes: Changes,
+        stopped: watch::Receiver<bool>,
+    ) -> impl Future<Output = ()> + Send + use<> {
         let _ = self.memory.follower.set(follower);
+        if self.memory.missed.load(Ordering::Acquire) {
+            self.memory.hold(None, 0, None);
+        }
+        self.keep_up(changes, stopped)
+    }
+
+    async fn keep_up(self, mut changes: Changes, mut stopped: watch::Receiver<bool>) {
         let replica = self.engine.is_shared().then(|| fresh::id("replica_").ok()).flatten();
         if let Some(replica) = replica {
             let _ = self.memory.replica.set(replica);
@@ -147,6 +176,9 @@ impl Rights {
             }
         }
         if let Some(replica) = self.memory.replica.get() {
+            // INVARIANT: whoever has left is waited for no more, so nothing that it remembers may count
+            let _turn = self.memory.turn.lock().await;
+            self.memory.hold(None, 0, None);
             let _ = self.engine.leave(replica).await;
         }
     }
@@ -163,11 +195,17 @@ impl Rights {
             let newest = lines.first().map(|line| line.newest);
             let newest = newest.ok_or_else(|| gone(operation))?;
             let news = news(seen, newest, lines);
-            if let Some(follower) = self.memory.follower.get()
-                && news.iter().any(|subject| matches!(subject, Subject::Catalog | Subject::Everybody))
-            {
-                let followed = follower.catalog().await;
-                followed.map_err(|reason| Fault::Other(reason).during("follow the changed catalogue"))?;
+            let is_of_catalog = |subject: &Subject| matches!(subject, Subject::Catalog | Subject::Everybody);
+            let changed = news.iter().any(is_of_catalog);
+            match self.memory.follower.get() {
+                Some(follower) if changed || self.memory.missed.load(Ordering::Acquire) => {
+                    let followed = follower.catalog().await;
+                    followed.map_err(|reason| Fault::Other(reason).during("follow the changed catalogue"))?;
+                    self.memory.missed.store(false, Ordering::Release);
+                }
+                // what is read after the first look is no news
+                None if changed && seen.is_some() => self.memory.missed.store(true, Ordering::Release),
+                Some(_) | None => {}
             }
             self.memory.forget(&news);
             self.memory.set_seen(newest);
@@ -178,9 +216,10 @@ impl Rights {
                 self.memory.hold(mark, heard, None);
                 return Ok(());
             };
-            let asked = std::time::Instant::now();
+            // before it is sent: the lease never ends later here than where it is waited for
+            let asked = ClockReading::now();
             if self.engine.renew(replica, newest).await? == newest {
-                self.memory.hold(mark, heard, asked.checked_add(LEASE));
+                self.memory.hold(mark, heard, Some(asked));
                 return Ok(());
             }
         }
@@ -215,7 +254,13 @@ impl Rights {
         }
         write = statements.into_iter().fold(write, Write::then);
         match self.engine.write::<Touched>(operation, write.announcing(Change::Rights)).await {
-            Ok(_) => self.engine.confirm_rights(operation).await.map(|()| true),
+            Ok(_) => match self.engine.confirm_rights(operation).await {
+                Ok(()) => Ok(true),
+                Err(fault) => {
+                    let reason = format!("it is stored, and it is not known that every replica follows: {fault}");
+                    Err(Fault::OutcomeUnknown(reason).during(operation))
+                }
+            },
             // of the count, or of a row that somebody made meanwhile
             Err(StoreError::Duplicate { .. }) => Ok(false),
             Err(fault) => Err(fault),

@@ -29,7 +29,7 @@ use crate::{
     Change, StoreError,
     engine::{Outcome, Write},
     error::Fault,
-    migration,
+    migration::{self, SchemaPolicy},
     statement::{Row, Statement},
 };
 
@@ -56,17 +56,25 @@ enum Message<Job> {
 type Answer<T> = oneshot::Sender<Result<T, Fault>>;
 
 impl Sqlite {
-    pub(crate) async fn open(path: PathBuf, announcer: broadcast::Sender<Change>) -> Result<Self, StoreError> {
-        match tokio::task::spawn_blocking(move || Self::open_blocking(&path, announcer)).await {
+    pub(crate) async fn open(
+        path: PathBuf,
+        announcer: broadcast::Sender<Change>,
+        policy: SchemaPolicy,
+    ) -> Result<Self, StoreError> {
+        match tokio::task::spawn_blocking(move || Self::open_blocking(&path, announcer, policy)).await {
             Ok(opened) => opened,
             Err(_) => Err(Fault::Closed.during(file::OPEN)),
         }
     }
 
-    fn open_blocking(path: &Path, announcer: broadcast::Sender<Change>) -> Result<Self, StoreError> {
+    fn open_blocking(
+        path: &Path,
+        announcer: broadcast::Sender<Change>,
+        policy: SchemaPolicy,
+    ) -> Result<Self, StoreError> {
         file::create(path)?;
         let mut connection = file::connect(path)?;
-        migrate::migrate(&mut connection, &migration::SQLITE)?;
+        migrate::migrate(&mut connection, &migration::SQLITE, policy)?;
 
         let rights = mark::Mark::open(path)
             .map_err(|error| Fault::Other(format!("the file that marks changes: {error}")).during(file::OPEN))?;

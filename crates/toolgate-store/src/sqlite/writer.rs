@@ -137,8 +137,8 @@ impl Writer {
     }
 }
 
-/// The outer error means that nothing of the group was written; an inner one, that only that write
-/// was not.
+/// The outer error is that of the whole group, of which nothing was written unless it says that this is unknown; an inner
+/// one means that only that write was not.
 fn transact(
     connection: &mut Connection,
     group: &[Job],
@@ -158,7 +158,7 @@ fn transact(
         }
         outcomes.push(outcome);
     }
-    transaction.commit().map_err(failed)?;
+    transaction.commit().map_err(|error| commit_fault(&error))?;
     Ok(outcomes)
 }
 
@@ -169,6 +169,14 @@ fn apply(transaction: &mut Transaction<'_>, write: &Write, steps: &Steps) -> Res
         write.statements.iter().map(|statement| run(&savepoint, statement, steps)).collect::<Result<_, _>>()?;
     savepoint.commit().map_err(|error| fault(&error))?;
     Ok(outcome)
+}
+
+/// A disk that fails in the middle of a commit leaves open whether the commit is found there later.
+fn commit_fault(error: &rusqlite::Error) -> Fault {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::SystemIoFailure) => Fault::OutcomeUnknown(error.to_string()),
+        _ => fault(error),
+    }
 }
 
 fn commits_by_others(connection: &Connection) -> Option<i64> {

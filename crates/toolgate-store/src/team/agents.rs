@@ -117,6 +117,11 @@ const LIST: &str = concat!(
 );
 const UNDER: &str = concat!("SELECT ", columns!(), " FROM team_agents WHERE parent = $1 ORDER BY id");
 const WORKING: &str = "SELECT id FROM team_agents WHERE type = 'ai' AND status = 'active' ORDER BY id";
+/// `$2` is empty where no project is named.
+const IS_AT_WORK: &str = "SELECT a.status = 'active' AND ($2 = '' OR EXISTS (
+        SELECT 1 FROM team_assignments w JOIN team_projects p ON p.id = w.project AND p.status <> 'archived'
+        WHERE w.agent = a.id AND w.project = $2))
+    FROM team_agents a WHERE a.id = $1";
 const COUNT: &str = "SELECT count(*) FROM team_agents";
 /// Waits for whoever changes the hierarchy now, and sees what they changed.
 const TAKE_HIERARCHY: &str = "UPDATE team_hierarchy SET changes = changes + 1 WHERE one = 1 RETURNING changes";
@@ -195,6 +200,14 @@ impl Agents {
 
     pub async fn get(&self, id: &str) -> Result<Option<Agent>, StoreError> {
         self.engine.find("look up an agent", Statement::new(GET, [Value::id(id)])).await
+    }
+
+    /// Whether the agent may work: active, and in the project where one is named, unless that is archived. `None` where
+    /// there is no such agent.
+    pub async fn is_at_work(&self, id: &str, project: Option<&str>) -> Result<Option<bool>, StoreError> {
+        let values = [Value::id(id), Value::text(project.unwrap_or_default())];
+        let found = self.engine.find("look up whether an agent works", Statement::new(IS_AT_WORK, values)).await?;
+        Ok(found.map(|AtWork(at_work)| at_work))
     }
 
     /// Newest first.
@@ -294,6 +307,14 @@ pub(super) struct One(pub(super) i64);
 impl FromRow for One {
     fn from_row(row: &mut Row) -> Result<Self, Fault> {
         row.int().map(One)
+    }
+}
+
+struct AtWork(bool);
+
+impl FromRow for AtWork {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        row.bool().map(AtWork)
     }
 }
 

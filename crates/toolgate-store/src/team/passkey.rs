@@ -13,7 +13,7 @@ use aws_lc_rs::rand;
 use crate::{StoreError, error::Fault, fresh};
 
 /// The fewest characters of a passkey.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 12;
 const LONGEST: usize = 1024;
 /// Random bits in the form of what is kept of a passkey, and as slow to try.
 const NOBODYS: &str =
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn a_passkey_is_long_enough_and_does_not_print() {
-        assert_eq!(Passkey::new("7 chars"), Err(BadPasskey));
-        assert!(Passkey::new("八文字のパスキー").is_ok(), "characters count, not bytes");
+        assert_eq!(Passkey::new("eleven char"), Err(BadPasskey));
+        assert!(Passkey::new("十二文字よりも長いパスキー").is_ok(), "characters count, not bytes");
         assert!(Passkey::new(&"x".repeat(1025)).is_err());
         assert_eq!(format!("{:?}", Passkey::new("canary-canary").unwrap()), "Passkey(redacted)");
     }

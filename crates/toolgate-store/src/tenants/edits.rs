@@ -64,6 +64,8 @@ pub struct Edits {
 
 const OWNERS: &str = "SELECT member FROM members WHERE tenant = $1 AND role = 'owner'";
 const REMOVE_TENANT: &str = "DELETE FROM tenants WHERE id = $1";
+const REMEMBER_REMOVED: &str = "INSERT INTO removed_tenants (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
+const FORGET_REMOVED: &str = "DELETE FROM removed_tenants WHERE id = $1";
 const SET_TENANT: &str = "INSERT INTO tenants (id, name, plan, created_at) VALUES ($1, $2, $3, $4)
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, plan = excluded.plan";
 
@@ -106,7 +108,8 @@ impl Edits {
         }
         self.check(edits).await?;
         // what others refer to goes last and comes first
-        let mut statements: Vec<(i8, Statement)> = edits.iter().filter_map(statement).collect();
+        let mut statements: Vec<(i8, Statement)> =
+            edits.iter().flat_map(|edit| statement(edit).into_iter().chain(removal(edit))).collect();
         statements.sort_by_key(|(turn, _)| *turn);
         let statements = statements.into_iter().map(|(_, statement)| statement).collect();
         let about: Vec<Subject> = edits.iter().filter_map(subject).collect();
@@ -167,6 +170,13 @@ fn statement(edit: &Edit) -> Option<(i8, Statement)> {
         (None, Row::Override(switched)) => (-4, overrides::remove(&switched.tenant, &switched.tool)),
         (None, Row::Catalog(said)) => (-5, catalog::remove(&said.tool)),
     })
+}
+
+/// A removed tenant is remembered until there is one of that name again.
+fn removal(edit: &Edit) -> Option<(i8, Statement)> {
+    let id = tenant_of(edit)?;
+    let sql = if edit.after.is_none() { REMEMBER_REMOVED } else { FORGET_REMOVED };
+    Some((6, Statement::new(sql, [Value::id(id)])))
 }
 
 fn subject(edit: &Edit) -> Option<Subject> {

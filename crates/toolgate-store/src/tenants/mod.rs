@@ -22,7 +22,7 @@ pub use users::{User, Users};
 
 use crate::{
     Mark, Page, Paging, StoreError,
-    engine::Engine,
+    engine::{Engine, Touched},
     error::Fault,
     page::Listed,
     statement::{FromRow, Row as Cells, Statement, Value},
@@ -54,6 +54,7 @@ macro_rules! columns {
     };
 }
 const GET: &str = concat!("SELECT ", columns!(), " FROM tenants WHERE id = $1");
+const IS_REMOVED: &str = "SELECT id FROM removed_tenants WHERE id = $1";
 const LIST: &str = concat!(
     "SELECT ",
     columns!(),
@@ -67,6 +68,13 @@ impl Tenants {
 
     pub async fn get(&self, id: &str) -> Result<Option<Tenant>, StoreError> {
         self.engine.find("look up a tenant", get(id)).await
+    }
+
+    /// Returns true if there was a tenant of this name and it was removed.
+    pub async fn is_removed(&self, id: &str) -> Result<bool, StoreError> {
+        let found: Option<Touched> =
+            self.engine.find("look up a removed tenant", Statement::new(IS_REMOVED, [Value::id(id)])).await?;
+        Ok(found.is_some())
     }
 
     /// Newest first.

@@ -35,7 +35,7 @@ pub struct VaultUpdate {
     pub moved: Vec<VaultItem>,
     /// At the same place, and different.
     pub touched: Vec<VaultItem>,
-    /// Their digest and stamp come with [`VaultRepository::read_as`].
+    /// Their digest and stamp come with [`VaultRepository::read_all`].
     pub new: Vec<VaultItem>,
 }
 
@@ -51,6 +51,8 @@ const UPDATE: &str = "UPDATE vault_items
     WHERE vault = $1 AND id = $2 RETURNING id";
 /// A place that nothing else has.
 const LEAVE: &str = "UPDATE vault_items SET parent = '(moving)', name = id WHERE vault = $1 AND id = $2 RETURNING id";
+const VACATE: &str = "UPDATE vault_items SET parent = '(moving)', name = id
+    WHERE vault = $1 AND parent = $2 AND name = $3 RETURNING id";
 const DELETE: &str = "DELETE FROM vault_items WHERE vault = $1 AND id = $2 RETURNING id";
 pub(super) const DELETE_PASSAGES: &str = "DELETE FROM vault_passages WHERE vault = $1 AND item = $2 RETURNING item";
 const PLACE: &str = "UPDATE vault_items SET parent = $3, name = $4 WHERE vault = $1 AND id = $2 RETURNING id";
@@ -65,6 +67,12 @@ impl VaultRepository {
         let values = [self.vault(), Value::id(id), Value::id(parent), Value::id(name)];
         let placed = self.engine.write::<Touched>("place a vault's item", Write::new(Statement::new(PLACE, values)));
         Ok(!placed.await?.is_empty())
+    }
+
+    /// Leaves a place to whatever comes there next. The item that had the place is nowhere until its file is found.
+    pub async fn vacate(&self, parent: &str, name: &str) -> Result<(), StoreError> {
+        let vacated = Statement::new(VACATE, [self.vault(), Value::id(parent), Value::id(name)]);
+        self.engine.write::<Touched>("vacate a place in a vault", Write::new(vacated)).await.map(drop)
     }
 
     /// Brings what is known up to what was seen. Those that moved leave their places first, so that they may trade

@@ -6,7 +6,7 @@ mod passages;
 use std::sync::Arc;
 
 pub use items::{VaultItem, VaultUpdate};
-pub use passages::{Hit, Passage};
+pub use passages::{Hit, Passage, ReadDocument};
 
 use crate::{StoreError, engine::Engine, statement::Value, statement::check_id};
 

@@ -17,6 +17,16 @@ pub struct Passage {
     pub terms: Vec<String>,
 }
 
+/// A document whose text was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadDocument {
+    pub item: String,
+    /// What the content looked like from outside when it was read.
+    pub stamp: String,
+    pub digest: Option<String>,
+    pub passages: Vec<Passage>,
+}
+
 /// A passage that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
@@ -55,15 +65,23 @@ const HOLDERS_POSTGRES: &str = "SELECT DISTINCT item FROM vault_passages
     WHERE vault = $1 AND terms @@ CAST($2 AS tsquery) ORDER BY item LIMIT $3";
 
 impl VaultRepository {
-    /// Replaces a document's passages, and notes what was read. Nothing is kept of a document that is not known.
-    pub async fn read_as(
-        &self,
-        item: &str,
-        stamp: &str,
-        digest: Option<&str>,
-        passages: &[Passage],
-    ) -> Result<(), StoreError> {
-        const OPERATION: &str = "index a document";
+    /// Replaces the passages of documents, and notes what was read, of all of them or of none. Nothing is kept of a document
+    /// that is not known.
+    pub async fn read_all(&self, documents: &[ReadDocument]) -> Result<(), StoreError> {
+        const OPERATION: &str = "index documents";
+        let mut statements = Vec::new();
+        for document in documents {
+            statements
+                .extend(self.read(document).map_err(|error| Fault::Invalid(error.to_string()).during(OPERATION))?);
+        }
+        if statements.is_empty() {
+            return Ok(());
+        }
+        self.engine.write::<Touched>(OPERATION, Write { statements, announce: None }).await.map(drop)
+    }
+
+    fn read(&self, document: &ReadDocument) -> Result<Vec<Statement>, serde_json::Error> {
+        let ReadDocument { item, stamp, digest, passages } = document;
         let insert = match &*self.engine {
             Engine::Sqlite(_) => INSERT_SQLITE,
             Engine::Postgres(_) => INSERT_POSTGRES,
@@ -71,15 +89,14 @@ impl VaultRepository {
         let terms = |passage: &Passage| fulltext::stored(&self.engine, &passage.terms);
         let pairs: Vec<(&str, String)> =
             passages.iter().map(|passage| (passage.text.as_str(), terms(passage))).collect();
-        let pairs =
-            serde_json::to_string(&pairs).map_err(|error| Fault::Invalid(error.to_string()).during(OPERATION))?;
+        let pairs = serde_json::to_string(&pairs)?;
         let mut statements = vec![Statement::new(DELETE_PASSAGES, [self.vault(), Value::id(item)])];
         if !passages.is_empty() {
             statements.push(Statement::new(insert, [self.vault(), Value::id(item), Value::text(&pairs)]));
         }
-        let values = [self.vault(), Value::id(item), Value::text(stamp), Value::maybe_text(digest)];
+        let values = [self.vault(), Value::id(item), Value::text(stamp), Value::maybe_text(digest.as_deref())];
         statements.push(Statement::new(READ, values));
-        self.engine.write::<Touched>(OPERATION, Write { statements, announce: None }).await.map(drop)
+        Ok(statements)
     }
 
     /// The best passages that hold any of these terms, best first.

@@ -64,11 +64,41 @@ on_both! {
         assert!(matches!(refused, StoreError::Migration { .. }) && refused.to_string().contains("was changed"), "{refused}");
     }
 
-    async fn a_database_from_a_newer_program_is_refused(bed: Bed) {
+    async fn a_database_from_a_newer_program_is_used_if_it_only_has_more(bed: Bed) {
         bed.open().await.close().await;
         bed.sql("INSERT INTO toolgate_migrations (version, name, digest) VALUES (9999, 'future', '')").await;
+        let store = bed.open().await;
+        store.todo("ann").unwrap().add("milk", None).await.unwrap();
+        Store::open_unmigrated(&bed.location()).await.unwrap().ping().await.unwrap();
+    }
+
+    async fn a_database_that_only_newer_programs_can_use_is_refused(bed: Bed) {
+        bed.open().await.close().await;
+        bed.sql("INSERT INTO toolgate_migrations (version, name, digest) VALUES (9999, 'future', '')").await;
+        bed.sql("UPDATE toolgate_migrations_compatible SET version = 9999").await;
         let refused = Store::open(&bed.location()).await.err().unwrap();
         assert!(matches!(refused, StoreError::Migration { .. }) && refused.to_string().contains("newer"), "{refused}");
+    }
+}
+
+on_both! {
+    // The newest migration is taken back, as if an older program had made the database.
+    async fn nothing_is_migrated_by_who_only_looks(bed: Bed) {
+        bed.open().await.close().await;
+        bed.sql("DROP TABLE ledger_heads; DELETE FROM toolgate_migrations WHERE version = 14").await;
+        for _ in 0..2 {
+            let refused = Store::open_unmigrated(&bed.location()).await.err().unwrap();
+            assert!(matches!(refused, StoreError::Migration { .. }), "{refused}");
+            assert!(refused.to_string().contains("toolgate migrate"), "{refused}");
+        }
+        Store::migrate(&bed.location()).await.unwrap();
+        let store = Store::open_unmigrated(&bed.location()).await.unwrap();
+        assert_eq!(store.tenants().is_removed("acme").await, Ok(false));
+    }
+
+    async fn who_only_looks_may_make_a_new_database(bed: Bed) {
+        let store = Store::open_unmigrated(&bed.location()).await.unwrap();
+        store.todo("ann").unwrap().add("milk", None).await.unwrap();
     }
 }
 

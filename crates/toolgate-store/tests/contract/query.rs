@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_store::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase};
+use toolgate_store::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase, RowCut};
 
 use crate::bed::Bed;
 
@@ -58,6 +58,13 @@ on_both! {
         }
     }
 
+    async fn no_column_hides_another_and_any_name_is_good(bed: Bed) {
+        let shop = shop(&bed).await;
+        assert_eq!(rows(&shop, "SELECT 1 AS a, 2 AS a, 3 AS asked, 4 AS line", &[]).await,
+            json!([{"a": 1, "a_2": 2, "asked": 3, "line": 4}]));
+        assert_eq!(rows(&shop, "SELECT $1 AS a, $2 AS b", &[json!("x"), json!(1.5)]).await, json!([{"a": "x", "b": 1.5}]));
+    }
+
     async fn what_the_database_does_not_know_is_said(bed: Bed) {
         let shop = shop(&bed).await;
         let unknown = ask(&shop, "SELECT * FROM nowhere", &[]).await.unwrap_err();
@@ -72,11 +79,14 @@ on_both! {
         let shop = shop(&bed).await;
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n";
         let answer = ask(&shop, many, &[]).await.unwrap();
-        assert_eq!((answer.rows.len(), answer.more), (5, true));
+        assert_eq!((answer.rows.len(), answer.cut), (5, Some(RowCut::Rows)));
         let answer = shop.query("SELECT id FROM orders", &[], QueryLimits { rows: 3, ..LIMITS }).await.unwrap();
-        assert_eq!((answer.rows.len(), answer.more), (3, false), "exactly as many as there are");
+        assert_eq!((answer.rows.len(), answer.cut), (3, None), "exactly as many as there are");
         let answer = shop.query("SELECT id, customer FROM orders ORDER BY id", &[], QueryLimits { bytes: 40, ..LIMITS }).await.unwrap();
-        assert!(answer.rows.len() < 3 && answer.more, "{answer:?}");
+        assert!(answer.rows.len() < 3 && answer.cut == Some(RowCut::Bytes), "{answer:?}");
+        let small = QueryLimits { bytes: 10, ..LIMITS };
+        let large = shop.query("SELECT customer FROM orders WHERE id = 2", &[], small).await;
+        assert_eq!(large, Err(QueryFault::RowTooLarge(10)), "a row that does not fit is not an answer without rows");
         let ordered = shop.query("SELECT id FROM orders ORDER BY id DESC", &[], LIMITS).await.unwrap();
         assert_eq!(json!(ordered.rows), json!([{"id": 3}, {"id": 2}, {"id": 1}]), "in the order asked for");
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
@@ -105,6 +115,27 @@ async fn sqlite_values_of_every_type_are_json() {
     let sql = "SELECT 1 AS a, 2 AS a, 1.5 AS b, x'00ff' AS c, NULL AS d, 9e999 AS e, $1 AS f, $2 AS g";
     assert_eq!(
         rows(&database, sql, &[json!(true), json!(null)]).await,
-        json!([{"a": 1, "a_2": 2, "b": 1.5, "c": "\\x00ff", "d": null, "e": null, "f": 1, "g": null}])
+        json!([{"a": 1, "a_2": 2, "b": 1.5, "c": "\\x00ff", "d": null, "e": "Infinity", "f": 1, "g": null}])
     );
+}
+
+#[tokio::test]
+async fn postgres_numbers_are_exact_and_brackets_do_not_lift_limits() {
+    async fn check(bed: Bed) {
+        let shop = shop(&bed).await;
+        let sql =
+            "SELECT 12345678901234567890.5::numeric AS a, 0.1234567890123456789::numeric AS b, 1.10::numeric AS c,
+            9007199254740993::bigint AS d, '1e400'::numeric > 0 AS e, 'NaN'::float8 AS f, 0.1::float8 AS g,
+            ARRAY[0.1234567890123456789] AS h";
+        assert_eq!(
+            rows(&shop, sql, &[]).await,
+            json!([{"a": "12345678901234567890.5", "b": "0.1234567890123456789", "c": 1.1, "d": 9_007_199_254_740_993_i64,
+                "e": true, "f": "NaN", "g": 0.1, "h": ["0.1234567890123456789"]}])
+        );
+        let escaped = "SELECT 1) asked LIMIT 1) lines) summed UNION ALL SELECT '{\"x\":\"' || repeat('y', 100) || '\"}'
+            FROM generate_series(1, 50000) UNION ALL SELECT l FROM (SELECT l, 0 FROM (SELECT '{}' AS l FROM (SELECT 1";
+        let refused = ask(&shop, escaped, &[]).await;
+        assert!(matches!(refused, Err(QueryFault::NotAllowed(_))), "{refused:?}");
+    }
+    Bed::postgres().await.run(check).await;
 }

@@ -187,3 +187,18 @@ async fn postgres_who_stops_gives_up_its_lease() {
     };
     Bed::postgres().await.run(check).await;
 }
+
+/// A clock of the database that was set forward, or that of a server that took over, must not end anybody's lease early.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_a_lease_is_waited_for_whatever_the_clock_of_the_database_says() {
+    let check = async |bed: Bed| {
+        let store = bed.open().await;
+        // long over, by that clock
+        bed.sql("INSERT INTO replicas (id, confirmed, lease_until) VALUES ('replica_paused', 0, 0)").await;
+        let start = std::time::Instant::now();
+        put(&store, [Row::Tenant(tenant("acme", 1))]).await.unwrap();
+        assert!(start.elapsed() >= std::time::Duration::from_secs(3), "{:?}", start.elapsed());
+        bed.sql("SELECT 1 / (count(*) = 0)::INT FROM replicas").await;
+    };
+    Bed::postgres().await.run(check).await;
+}

@@ -1,4 +1,4 @@
-use toolgate_store::{Passage, StoreError, VaultItem, VaultRepository, VaultUpdate};
+use toolgate_store::{Passage, ReadDocument, StoreError, VaultItem, VaultRepository, VaultUpdate};
 
 use crate::bed::Bed;
 
@@ -19,6 +19,11 @@ fn item(id: &str, parent: &str, name: &str) -> VaultItem {
 
 fn passage(text: &str) -> Passage {
     Passage { text: text.into(), terms: text.split_whitespace().map(str::to_lowercase).collect() }
+}
+
+fn read(item: &str, stamp: &str, digest: Option<&str>, passages: impl IntoIterator<Item = Passage>) -> ReadDocument {
+    let (item, stamp, digest) = (item.to_owned(), stamp.to_owned(), digest.map(str::to_owned));
+    ReadDocument { item, stamp, digest, passages: passages.into_iter().collect() }
 }
 
 fn new(items: impl IntoIterator<Item = VaultItem>) -> VaultUpdate {
@@ -72,7 +77,7 @@ on_both! {
     async fn what_is_seen_of_a_document_does_not_touch_what_was_read_of_it(bed: Bed) {
         let vault = bed.open().await.vault("v").unwrap();
         vault.update(&new([item("a", "root", "one.txt")])).await.unwrap();
-        vault.read_as("a", "stamp", Some("digest"), &[passage("words")]).await.unwrap();
+        vault.read_all(&[read("a", "stamp", Some("digest"), [passage("words")])]).await.unwrap();
         let seen = VaultItem { size: 99, ..item("a", "root", "one.txt") };
         vault.update(&VaultUpdate { touched: vec![seen.clone()], ..VaultUpdate::default() }).await.unwrap();
         let known = VaultItem { digest: Some("digest".into()), stamp: Some("stamp".into()), ..seen };
@@ -103,10 +108,10 @@ on_both! {
         let items: Vec<VaultItem> = names.iter().map(|id| item(id, "root", id)).collect();
         vault.update(&new(items.clone())).await.unwrap();
         let filler = "nothing of interest stands in these words at all";
-        vault.read_as("a", "s", Some("digest"), &[passage(filler), passage("the notice period is three months")]).await.unwrap();
-        vault.read_as("b", "s", None, &[passage("a period of rain and of sun came over the hills")]).await.unwrap();
-        vault.read_as("c", "s", None, &[passage(filler)]).await.unwrap();
-        vault.read_as("d", "s", None, &[passage("notice notice notice of a period period period")]).await.unwrap();
+        vault.read_all(&[read("a", "s", Some("digest"), [passage(filler), passage("the notice period is three months")])]).await.unwrap();
+        vault.read_all(&[read("b", "s", None, [passage("a period of rain and of sun came over the hills")])]).await.unwrap();
+        vault.read_all(&[read("c", "s", None, [passage(filler)])]).await.unwrap();
+        vault.read_all(&[read("d", "s", None, [passage("notice notice notice of a period period period")])]).await.unwrap();
         // both terms, often; both terms; one
         assert_eq!(found(&vault, &["notice", "period"]).await, ["d#0", "a#1", "b#0"]);
         assert_eq!(found(&vault, &["notice"]).await, ["d#0", "a#1"]);
@@ -126,10 +131,10 @@ on_both! {
         let store = bed.open().await;
         let vault = store.vault("v").unwrap();
         vault.update(&new([item("a", "root", "a"), item("b", "root", "b")])).await.unwrap();
-        vault.read_as("a", "1", None, &[passage("old words"), passage("more old words")]).await.unwrap();
-        vault.read_as("b", "1", None, &[passage("old too")]).await.unwrap();
+        vault.read_all(&[read("a", "1", None, [passage("old words"), passage("more old words")])]).await.unwrap();
+        vault.read_all(&[read("b", "1", None, [passage("old too")])]).await.unwrap();
         assert_eq!(found(&vault, &["old"]).await.len(), 3);
-        vault.read_as("a", "2", None, &[passage("new words")]).await.unwrap();
+        vault.read_all(&[read("a", "2", None, [passage("new words")])]).await.unwrap();
         assert_eq!(found(&vault, &["old"]).await, ["b#0"]);
         assert_eq!(found(&vault, &["new"]).await, ["a#0"]);
         assert_eq!(found(&store.vault("other").unwrap(), &["new"]).await, [""; 0], "not in another vault");
@@ -140,7 +145,7 @@ on_both! {
     async fn nothing_a_caller_asks_for_is_an_engines_language(bed: Bed) {
         let vault = bed.open().await.vault("v").unwrap();
         vault.update(&new([item("a", "root", "a")])).await.unwrap();
-        vault.read_as("a", "1", None, &[passage("near or and not 水道 été straße")]).await.unwrap();
+        vault.read_all(&[read("a", "1", None, [passage("near or and not 水道 été straße")])]).await.unwrap();
         for terms in [
             vec!["\"", "' | '", "*", ":*", "(", "!!", "<->", ":", "\\"],
             vec!["%", "_", "--", ";", "^"],
@@ -151,7 +156,7 @@ on_both! {
             assert_eq!(found(&vault, &[term]).await, ["a#0"], "{term}");
         }
         let long = "x".repeat(5000);
-        vault.read_as("a", "2", None, &[Passage { text: long.clone(), terms: vec![long[..64].to_owned(); 5_000] }]).await.unwrap();
+        vault.read_all(&[read("a", "2", None, [Passage { text: long.clone(), terms: vec![long[..64].to_owned(); 5_000] }])]).await.unwrap();
         assert_eq!(found(&vault, &[&long[..64]]).await, ["a#0"]);
     }
 

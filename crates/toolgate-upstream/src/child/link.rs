@@ -24,7 +24,6 @@ use super::{
 use crate::{
     UpstreamConfig,
     calls::{Calls, Under, Whose},
-    config::Transport,
     counts::Counts,
     fault::{Fault, shortened},
     message::{self, Kind},
@@ -59,10 +58,7 @@ type Waiting = oneshot::Sender<Result<Bytes, Fault>>;
 
 impl ChildLink {
     pub(crate) fn start(config: &UpstreamConfig, counts: Arc<Counts>) -> Result<Self, Fault> {
-        let Transport::Child { command, args, env, cwd } = &config.transport else {
-            return Err(Fault::Misconfigured { why: "it has no command".to_owned() });
-        };
-        let (process, Streams { stdin, stdout, stderr }) = Process::start(command, args, env, cwd.as_ref())?;
+        let (process, Streams { stdin, stdout, stderr }) = Process::start(&config.transport)?;
         let (out, queue) = mpsc::channel(QUEUE);
         let most = config.message_bytes();
         let calls = Calls::new(config, Arc::clone(&counts));

@@ -1,7 +1,11 @@
 //! An upstream that is a child process: one JSON message a line, over its standard streams.
 
+mod identity;
 mod lines;
 mod link;
 mod process;
+mod reaper;
 
+pub use identity::{ChildUser, conceal_process};
 pub(crate) use link::ChildLink;
+pub use reaper::{Reaper, reap_groups};

@@ -1,11 +1,12 @@
 //! A child process in a group of its own. INVARIANT: when this value goes, so does every process of the group.
 
-use std::{collections::BTreeMap, path::PathBuf, process::Stdio, time::Duration};
+use std::{process::Stdio, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-use crate::{SecretText, fault::Fault};
+use super::{identity::ChildUser, reaper::WatchedGroup};
+use crate::{config::Transport, fault::Fault};
 
 /// What a program needs of our environment to run at all. Nothing else is handed down: secrets live there.
 const HANDED_DOWN: [&str; 12] = [
@@ -26,6 +27,7 @@ const HANDED_DOWN: [&str; 12] = [
 pub(super) struct Process {
     child: Child,
     group: Option<Pid>,
+    watched: Option<WatchedGroup>,
 }
 
 pub(super) struct Streams {
@@ -35,13 +37,11 @@ pub(super) struct Streams {
 }
 
 impl Process {
-    pub(super) fn start(
-        program: &str,
-        args: &[String],
-        env: &BTreeMap<String, SecretText>,
-        cwd: Option<&PathBuf>,
-    ) -> Result<(Self, Streams), Fault> {
-        if let Some(cwd) = cwd.filter(|cwd| !cwd.is_dir()) {
+    pub(super) fn start(transport: &Transport) -> Result<(Self, Streams), Fault> {
+        let Transport::Child { command: program, args, env, cwd, user, reaper } = transport else {
+            return Err(Fault::Misconfigured { why: "it has no command".to_owned() });
+        };
+        if let Some(cwd) = cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
             return Err(Fault::Misconfigured { why: format!("there is no directory '{}'", cwd.display()) });
         }
         let mut command = Command::new(program);
@@ -53,6 +53,10 @@ impl Process {
         if let Some(cwd) = cwd {
             command.current_dir(cwd);
         }
+        if let Some(ChildUser { uid, gid }) = user {
+            // as root this also drops the gateway's other groups
+            command.gid(*gid).uid(*uid);
+        }
         let wrong = |fault: std::io::Error| match fault.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => {
                 Fault::Misconfigured { why: format!("program '{program}' can't be started ({fault})") }
@@ -62,7 +66,8 @@ impl Process {
         let mut child = command.spawn().map_err(wrong)?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let process = Self { child, group };
+        let watched = reaper.as_ref().zip(group).map(|(reaper, group)| reaper.watch(group));
+        let process = Self { child, group, watched };
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(Fault::Unreachable { why: "its standard streams are missing".to_owned() });
         };
@@ -78,6 +83,7 @@ impl Process {
         let status = self.child.wait().await;
         self.signal(Signal::KILL);
         self.group = None;
+        drop(self.watched.take());
         match status {
             Ok(status) => format!("its program ended: {status}"),
             Err(fault) => format!("its program ended: {fault}"),

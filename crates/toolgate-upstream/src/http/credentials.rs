@@ -139,12 +139,8 @@ impl Credentials {
         Ok(Token { header, until })
     }
 
-    /// As configured, or as the upstream and its authorization server say (RFC 9728, RFC 8414).
+    /// As configured, or as the authorization server says (RFC 8414).
     async fn endpoint(&self) -> Result<Endpoint, Fault> {
-        #[derive(Deserialize)]
-        struct Resource {
-            authorization_servers: Vec<String>,
-        }
         #[derive(Deserialize)]
         struct Server {
             issuer: String,
@@ -156,9 +152,11 @@ impl Credentials {
             return Ok(Endpoint { url, in_form: false });
         }
         let upstream = Url::parse(&self.upstream).map_err(|_| wrong("its url is no address"))?;
-        let resource: Resource = described(&upstream, &RESOURCE).await?;
-        let issuer = resource.authorization_servers.first().ok_or_else(|| wrong("it names no authorization server"))?;
-        let place = self.trusted(issuer, &upstream)?;
+        let issuer = match &self.given.issuer {
+            Some(issuer) => issuer.clone(),
+            None => authorization_server(&upstream).await?,
+        };
+        let place = Url::parse(&issuer).map_err(|_| wrong("its authorization server has no proper address"))?;
         let server: Server = described(&place, &SERVER).await?;
         if server.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
             return Err(wrong("its authorization server says that it is another"));
@@ -166,18 +164,50 @@ impl Credentials {
         let methods = server.token_endpoint_auth_methods_supported.unwrap_or_default();
         let takes = |method: &str| methods.iter().any(|one| one == method);
         let in_form = !takes("client_secret_basic") && takes("client_secret_post");
-        Ok(Endpoint { url: self.trusted(&server.token_endpoint, &upstream)?, in_form })
-    }
-
-    /// The secret goes there: never to a less private place than the upstream itself.
-    fn trusted(&self, address: &str, upstream: &Url) -> Result<Url, Fault> {
-        let url = Url::parse(address).map_err(|_| wrong("its authorization server has no proper address"))?;
-        match url.scheme() {
-            "https" => Ok(url),
-            scheme if scheme == upstream.scheme() => Ok(url),
-            _ => Err(wrong("its authorization server is not on https")),
+        let url = Url::parse(&server.token_endpoint).map_err(|_| wrong("its token endpoint has no proper address"))?;
+        if self.given.issuer.is_none() {
+            same_origin(&url, &upstream, "a token endpoint")?;
+        } else if url.scheme() != "https" && url.scheme() != place.scheme() {
+            return Err(wrong("its token endpoint is not on https"));
         }
+        Ok(Endpoint { url, in_form })
     }
+}
+
+/// The authorization server that an upstream's own metadata names (RFC 9728). INVARIANT: the server has the upstream's own
+/// origin, so that an upstream can't have the client's secret sent anywhere else.
+async fn authorization_server(upstream: &Url) -> Result<String, Fault> {
+    #[derive(Deserialize)]
+    struct Resource {
+        resource: String,
+        authorization_servers: Vec<String>,
+    }
+    let resource: Resource = described(upstream, &RESOURCE).await?;
+    if !Url::parse(&resource.resource).is_ok_and(|resource| covers(&resource, upstream)) {
+        return Err(wrong("its OAuth metadata is about another resource than its url"));
+    }
+    let issuer = resource.authorization_servers.first().ok_or_else(|| wrong("it names no authorization server"))?;
+    let place = Url::parse(issuer).map_err(|_| wrong("its authorization server has no proper address"))?;
+    same_origin(&place, upstream, "an authorization server")?;
+    Ok(issuer.clone())
+}
+
+/// A resource covers the addresses beneath its own path.
+fn covers(resource: &Url, upstream: &Url) -> bool {
+    let path = resource.path().trim_end_matches('/');
+    let beneath = upstream.path().strip_prefix(path);
+    resource.origin() == upstream.origin() && beneath.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn same_origin(url: &Url, upstream: &Url, role: &str) -> Result<(), Fault> {
+    if url.origin() == upstream.origin() {
+        return Ok(());
+    }
+    let origin = url.origin().ascii_serialization();
+    Err(wrong(&format!(
+        "its metadata names {role} of another origin ({origin}), and the client's secret is not sent there; if it may be, \
+         name the server as issuer, or its token endpoint as token_url"
+    )))
 }
 
 /// A document at the first of its well-known places that has it.

@@ -14,6 +14,7 @@ fn with(config: &mut UpstreamConfig, change: impl FnOnce(&mut ClientCredentials,
     headers.clear();
     let mut given = ClientCredentials {
         token_url: Some(url.replace("/mcp", "/token")),
+        issuer: None,
         client_id: "the gate".to_owned(),
         client_secret: SecretText::new(SECRET),
         scopes: vec!["read".to_owned(), "write".to_owned()],
@@ -99,17 +100,44 @@ async fn never_ready(flags: &[&str], change: impl FnOnce(&mut ClientCredentials,
 async fn what_goes_wrong_says_what_to_do_and_no_secret() {
     let (_, text) = never_ready(&["oauth"], |given, _| given.client_secret = SecretText::new("s3cret-wrong")).await;
     assert!(text.contains("can't be signed in to: its token endpoint answered with HTTP status 401 (invalid_client)"));
-    assert!(text.contains("check token_url, client_id, client_secret and scopes"), "{text}");
+    assert!(text.contains("check issuer or token_url, client_id, client_secret and scopes"), "{text}");
     let (_, text) = never_ready(&["oauth"], |given, _| given.token_url = Some("http://127.0.0.1:1/".to_owned())).await;
     assert!(text.contains("its token endpoint does not answer"), "{text}");
     let (_, text) = never_ready(&["oauth"], |given, url| given.token_url = Some(url.replace("/mcp", "/none"))).await;
     assert!(text.contains("can't be signed in to"), "{text}");
-    let (fixture, text) = never_ready(&["oauth", "oauth_elsewhere"], |given, _| given.token_url = None).await;
-    assert!(text.contains("its authorization server is not on https"), "{text}");
-    assert!(tokens(&fixture).is_empty());
     // a token that is never taken: asked for again once for each try, and no more
     let (_, text) = never_ready(&["oauth", "oauth_never"], |_, _| {}).await;
     assert!(text.contains("HTTP status 401") && text.contains("credentials"), "{text}");
+}
+
+#[tokio::test]
+async fn the_secret_goes_to_no_server_that_only_the_upstream_names() {
+    let named = "its metadata names an authorization server of another origin";
+    for (flag, expected) in [
+        ("oauth_file", "another origin (null)"),
+        ("oauth_elsewhere", named),
+        ("oauth_endpoint", "its metadata names a token endpoint of another origin (https://collector.example)"),
+        ("oauth_resource", "its OAuth metadata is about another resource than its url"),
+        ("oauth_sibling", "its OAuth metadata is about another resource than its url"),
+    ] {
+        let (fixture, text) = never_ready(&["oauth", flag], |given, _| given.token_url = None).await;
+        assert!(text.contains(expected), "{flag}: {text}");
+        assert!(tokens(&fixture).is_empty(), "{flag}");
+    }
+    let (_, text) = never_ready(&["oauth", "oauth_elsewhere"], |given, _| given.token_url = None).await;
+    assert!(text.contains("name the server as issuer, or its token endpoint as token_url"), "{text}");
+}
+
+#[tokio::test]
+async fn an_authorization_server_that_the_operator_names_is_asked_whatever_the_upstream_says() {
+    let named = |given: &mut ClientCredentials, url: &str| {
+        given.token_url = None;
+        given.issuer = Some(url.replace("/mcp", "/as"));
+    };
+    let site = Site::with(Way::Http, "modern", &["oauth", "oauth_elsewhere"], |config| with(config, named)).await;
+    assert!(site.works().await);
+    assert_eq!(tokens(&site.fixture).len(), 1);
+    site.upstream.stop().await;
 }
 
 #[tokio::test]

@@ -46,6 +46,8 @@ async fn neither_the_environment_nor_a_callers_credential_goes_upstream() {
         }
         let credential = r#"{"session_token":"canary-1","coordinator_token":"canary-2","text":"x"}"#;
         site.outcome("echo", credential, Client::default()).await;
+        let escaped = r#"{"session\u005ftoken":"canary-3","coordinat\u006fr_token":"canary-4","text":"x"}"#;
+        site.outcome("echo", escaped, Client::default()).await;
         let log = site.fixture.log();
         assert!(log.contains("tools/call") && !log.contains("canary"), "{log}");
         assert!(way == crate::site::Way::Stdio || log.contains("the-gates-own"));

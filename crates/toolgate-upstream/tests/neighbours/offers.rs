@@ -54,8 +54,8 @@ async fn results_of_prompts_and_resources_pass_as_they_are() {
         let contents = r#"{"contents":[ {"uri":"test://odd","text":"\u00e9 \/"}]CACHE, "_meta":{"x":-0.0}}"#;
         assert_eq!(odd, contents.replace("CACHE", cache), "{way:?} {era}");
         // by a template: the address that was asked for is the one that is read
-        let other = said(get(&site, Kind::Resource, "test://some/é?q=1", "{}").await);
-        assert!(other.contains(r#""uri":"test://some/\u00e9?q=1""#), "{other}");
+        let other = said(get(&site, Kind::Resource, "test://some/%C3%A9?q=1", "{}").await);
+        assert!(other.contains(r#""uri":"test://some/%C3%A9?q=1""#), "{other}");
         site.upstream.stop().await;
     }
 }

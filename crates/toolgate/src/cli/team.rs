@@ -51,6 +51,23 @@ pub enum AgentCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// List an agent's live sessions.
+    Sessions {
+        id: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// End one session of an agent.
+    EndSession {
+        /// As `agent sessions` lists it.
+        session: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Take an agent out of a project; its sessions there end.
     Unassign {
         id: String,

@@ -9,7 +9,7 @@ use toolgate_store::{
     team::{Agent, AgentChange, NewAgent, Passkey},
 };
 
-use super::{books, print};
+use super::{agent_sessions, books, print, task::fields};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{AddAgent, AgentCommand, Output, SetAgent},
@@ -63,6 +63,8 @@ pub async fn run(command: AgentCommand) -> CommandResult {
             print(output, &value, &format!("{id} works in {project}\n"))?;
             Ok(Ending::Good)
         }
+        AgentCommand::Sessions { id, place, output } => agent_sessions::list(&id, &place, output).await,
+        AgentCommand::EndSession { session, place, output } => agent_sessions::end(&session, &place, output).await,
         AgentCommand::Unassign { id, project, place, output } => {
             let store = books::store(&place).await?;
             let gone = store.team().assignments().unassign(&id, &project, ground::now()).await?;
@@ -179,12 +181,7 @@ fn line(agent: &Agent) -> String {
 }
 
 pub fn shown(output: Output, value: &Value) -> CommandResult {
-    let mut text = String::new();
-    for (key, field) in value.as_object().into_iter().flatten().filter(|(_, field)| !field.is_null()) {
-        let field = field.as_str().map_or_else(|| field.to_string(), str::to_owned);
-        text.push_str(&format!("{key}: {}\n", books::line(field)));
-    }
-    print(output, value, &text)?;
+    print(output, value, &fields(value))?;
     Ok(Ending::Good)
 }
 

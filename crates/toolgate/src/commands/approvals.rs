@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use toolgate_core::Caller;
-use toolgate_spine::{AnswerProblem, Approver, BookSettings, Books, Say, approval_json};
+use toolgate_spine::{AnswerProblem, Approver, BookSettings, Books, Say, approval_json, arguments_summary};
 use toolgate_store::{AnswerFault, Approval, ApprovalFilter, ApprovalState, Scope, Store};
 
 use super::{
-    books::{block, ended, field, gathered, json, line, note_cut, store},
+    books::{SUMMARY, block, ended, field, gathered, json, line, note_cut, store},
     print, serve, when,
 };
 use crate::{
@@ -40,12 +40,13 @@ async fn list(place: &Place, filter: &ApprovalFilter, limit: u32, output: Output
     let mut text = String::new();
     for approval in &found {
         text.push_str(&format!(
-            "{}  {:<7}  {}  {}  by {}\n",
+            "{}  {:<7}  {}  {}  by {}  {}\n",
             approval.id,
             approval.state.as_str(),
             when::show(approval.asked_at),
             line(&approval.binding.tool),
-            line(&approval.binding.asked_by)
+            line(&approval.binding.asked_by),
+            arguments_summary(json(&approval.shown).get("arguments").unwrap_or(&Value::Null), SUMMARY)
         ));
     }
     if found.is_empty() {

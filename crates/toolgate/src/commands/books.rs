@@ -3,9 +3,9 @@
 use std::{fmt::Display, io::Write};
 
 use serde_json::Value;
+use toolgate_core::terminal_escape;
 use toolgate_store::{Location, Page, Paging, Store, StoreError};
 
-use super::visible::visible;
 use crate::{CommandResult, Ending, Misuse, cli::Place, ground::Ground};
 
 /// The store, if there is one: looking into a place where nothing was ever kept is a mistake, and must not pass for a look
@@ -56,9 +56,12 @@ fn is_no_misuse(fault: &StoreError) -> bool {
     !matches!(fault, StoreError::Address { .. })
 }
 
+/// Characters of a call's arguments that a line of a list has room for.
+pub const SUMMARY: usize = 80;
+
 /// Text of others on one line.
 pub fn line(text: impl Display) -> String {
-    visible(&text.to_string()).replace('\n', "\\n").replace('\t', " ")
+    terminal_escape(&text.to_string()).replace('\n', "\\n").replace('\t', " ")
 }
 
 /// A name before what it names, the same width for all.
@@ -70,7 +73,7 @@ pub fn field(text: &mut String, name: &str, value: impl Display) {
 pub fn block(text: &mut String, name: &str, value: &Value) {
     text.push_str(&format!("{name}:\n"));
     let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.extend(visible(&pretty).lines().map(|line| format!("  {line}\n")));
+    text.extend(terminal_escape(&pretty).lines().map(|line| format!("  {line}\n")));
 }
 
 /// Stored JSON; what is none is shown as the text it is.

@@ -9,6 +9,7 @@ use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
     ground::Ground,
+    raise,
 };
 
 #[derive(Debug, Serialize)]
@@ -35,6 +36,17 @@ pub async fn run(place: &Place, output: Output) -> CommandResult {
                 ground
                     .gate()
                     .map(|gate| format!("{} tools, {} rules", gate.catalog().len(), gate.rulebook().rules().len()))
+                    .map_err(|problem| problem.to_string()),
+            );
+            match raise::vault_folder(&ground.config) {
+                Ok(Some(folder)) => find("vault folder", Ok(folder.display().to_string())),
+                Ok(None) => {}
+                Err(problem) => find("vault folder", Err(problem.to_string())),
+            }
+            find(
+                "settings",
+                super::serve::check(&ground)
+                    .map(|()| "as serving needs them".to_owned())
                     .map_err(|problem| problem.to_string()),
             );
             let store = ground.store().await;

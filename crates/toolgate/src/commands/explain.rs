@@ -51,7 +51,7 @@ async fn asked(place: &Place, facts: &[String]) -> Result<(Arc<Gate>, Caller), M
 pub async fn approving(place: &Place, tool: &str, facts: &[String], asker: &str, output: Output) -> CommandResult {
     let (gate, caller) = asked(place, facts).await?;
     let Some(found) = gate.catalog().find(tool) else { return Err(gate.catalog().not_registered(tool).into()) };
-    let person = caller.user.as_ref().map(|user| format!("user:{user}"));
+    let person = caller.person();
     let asked = AskedFacts {
         asker,
         tenant: caller.tenant.as_ref().map(|tenant| tenant.id.as_str()),

@@ -45,6 +45,10 @@ pub async fn run(command: KeyCommand) -> CommandResult {
                 &json!({"id": id, "key": secret.expose(), "expires_at": expires_at}),
                 &format!("{}\n", secret.expose()),
             )?;
+            if !output.json {
+                // beside the secret, which stands alone on standard output
+                eprintln!("toolgate: this is {id}; to end it: toolgate key revoke {id}");
+            }
             Ok(Ending::Good)
         }
         KeyCommand::List { place, output } => {

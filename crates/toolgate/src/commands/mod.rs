@@ -2,6 +2,7 @@
 
 mod admin;
 mod agent;
+mod agent_sessions;
 mod approvals;
 mod books;
 mod check;
@@ -15,6 +16,7 @@ mod init;
 mod key;
 mod ledger;
 mod matrix;
+mod migrate;
 mod newcomers;
 mod plans;
 mod policy_test;
@@ -31,7 +33,6 @@ mod task;
 mod token;
 mod undo;
 mod upstream;
-mod visible;
 mod when;
 
 use std::io::Write;
@@ -43,7 +44,7 @@ pub use serve::book_settings;
 
 use crate::{
     CommandResult, Misuse,
-    cli::{Command, Output, TokenCommand},
+    cli::{Command, Output},
 };
 
 pub async fn run(command: Command) -> CommandResult {
@@ -60,9 +61,7 @@ pub async fn run(command: Command) -> CommandResult {
         }
         Command::Matrix { place, output } => matrix::run(&place, output).await,
         Command::Test { files, place, output } => policy_test::run(&place, files, output),
-        Command::Token(TokenCommand::Mint { facts, ttl, place, output }) => {
-            token::mint(&place, facts, &ttl, output).await
-        }
+        Command::Token(command) => token::run(command).await,
         Command::Upstream(command) => upstream::run(command).await,
         Command::Key(command) => key::run(command).await,
         Command::Task(command) => task::run(command).await,
@@ -83,6 +82,7 @@ pub async fn run(command: Command) -> CommandResult {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)
         }
         Command::Connect(wish) => connect::run(&wish),
+        Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
         Command::Doctor { place, output } => doctor::run(&place, output).await,
     }
 }

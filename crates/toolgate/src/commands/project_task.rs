@@ -16,6 +16,8 @@ use crate::{
     ground,
 };
 
+/// The length of a task's title.
+const MOST_TITLE: usize = 200;
 /// Who changed a task, where no agent did.
 const OPERATOR: &str = "operator";
 
@@ -74,7 +76,7 @@ pub async fn run(command: ProjectTaskCommand) -> CommandResult {
     }
 }
 
-/// All that was asked for, as far as it goes: a task that can't be given or started is there all the same, and said to be.
+/// All that was asked for, or nothing: a task that can't be given or started is not added.
 async fn add(
     store: &Store,
     project: &str,
@@ -85,22 +87,11 @@ async fn add(
     if store.team().projects().get(project).await?.is_none() {
         return Err(format!("no project has the id '{}'; see toolgate project list", books::line(project)).into());
     }
-    let (tasks, now) = (store.team().tasks(project)?, ground::now());
-    let mut task = match tasks.create(&[new], None, now).await {
-        Ok(made) => made.into_iter().next().ok_or("the task was not stored")?,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    if let Some(agent) = assign {
-        task = match tasks.assign(&task.id, Some(agent), Assigner::Operator, now).await {
-            Ok(assigned) => assigned.task,
-            Err(fault) => return Ok(Err(fault)),
-        };
+    // as the tools have it
+    if !(1..=MOST_TITLE).contains(&new.title.chars().count()) {
+        return Err(format!("a title has 1 to {MOST_TITLE} characters").into());
     }
-    if start {
-        let change = StatusChange { to: TaskStatus::InProgress, by: OPERATOR.to_owned(), reason: None, report: None };
-        return Ok(tasks.change(&task.id, &change, now).await);
-    }
-    Ok(Ok(task))
+    Ok(store.team().tasks(project)?.add(new, assign, start, ground::now()).await)
 }
 
 /// A message of a person of the project, who needs no session to write one here.

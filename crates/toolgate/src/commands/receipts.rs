@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use toolgate_core::hex;
-use toolgate_store::{Receipt, ReceiptFilter, Scope};
+use toolgate_spine::arguments_summary;
+use toolgate_store::{Receipt, ReceiptFilter, Scope, UndoKind};
 
 use super::{
-    books::{block, ended, field, gathered, json, line, note_cut, store},
+    books::{SUMMARY, block, ended, field, gathered, json, line, note_cut, store},
     print, when,
 };
 use crate::{
@@ -31,13 +32,14 @@ async fn list(place: &Place, filter: &ReceiptFilter, limit: u32, output: Output)
     let mut text = String::new();
     for receipt in &found {
         text.push_str(&format!(
-            "{}  {:<7}  {}  {}  by {}  {}\n",
+            "{}  {:<7}  {}  {}  by {}  {}  {}\n",
             receipt.id,
             receipt.state.as_str(),
             when::show(receipt.at),
             line(&receipt.tool),
             line(&receipt.principal),
-            line(&receipt.summary)
+            undo_word(receipt),
+            arguments_summary(&json(&receipt.input), SUMMARY)
         ));
     }
     if found.is_empty() {
@@ -46,6 +48,15 @@ async fn list(place: &Place, filter: &ReceiptFilter, limit: u32, output: Output)
     print(output, &found.iter().map(value).collect::<Vec<_>>(), &text)?;
     note_cut(more, limit);
     Ok(Ending::Good)
+}
+
+/// Whether it can be taken back.
+fn undo_word(receipt: &Receipt) -> &'static str {
+    match receipt.undo.kind {
+        _ if receipt.undone_by.is_some() => "undone",
+        UndoKind::Native | UndoKind::Compensation => "can be undone",
+        UndoKind::Impossible | UndoKind::Unknown => "can't be undone",
+    }
 }
 
 async fn show(place: &Place, id: &str, output: Output) -> CommandResult {

@@ -110,10 +110,13 @@ impl Keeper {
 
     async fn reload(&mut self) {
         let Some(path) = self.ground.config_path.clone() else { return };
-        let config = match config::load(Some(&path), std::env::vars()) {
+        let mut config = match config::load(Some(&path), std::env::vars()) {
             Ok(config) => config,
             Err(problem) => return kept(&problem.into()),
         };
+        if let Some(listen) = &self.ground.listen {
+            config.server.listen.clone_from(listen);
+        }
         if let Err(problem) = self.upstreams.follow(&config).await {
             return kept(&problem.into());
         }
@@ -122,7 +125,7 @@ impl Keeper {
             Ok(()) => {
                 if needs_restart(&old, &self.ground.config) {
                     tracing::warn!(
-                        "the configuration changed in [server], [identity], [approvals], [ledger], [log] or the message [limits]: those parts need a restart"
+                        "the configuration changed in [server], [identity], [approvals], [ledger], [retention], [log] or the [limits] of messages, plans, flows and anonymous callers: those parts need a restart"
                     );
                 }
                 tracing::info!(path = %path.display(), "the configuration was reloaded");
@@ -187,14 +190,17 @@ fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
         ..config.server.clone()
     };
     let read = |config: &config::Config| {
-        let config::Limits { body_bytes, depth, number_chars, string_bytes, keys, .. } = config.limits;
-        [body_bytes, depth, number_chars, string_bytes, keys]
+        let limits = &config.limits;
+        let message = [limits.body_bytes, limits.depth, limits.number_chars, limits.string_bytes, limits.keys];
+        let (anonymous, all) = (limits.anonymous_per_minute, limits.anonymous_total_per_minute);
+        (message, [anonymous, all, limits.open_plans, limits.open_flows])
     };
     served(old) != served(new)
         || read(old) != read(new)
         || old.identity != new.identity
         || old.approvals != new.approvals
         || old.ledger != new.ledger
+        || old.retention != new.retention
         || old.log != new.log
 }
 

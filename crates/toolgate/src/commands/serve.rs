@@ -1,35 +1,48 @@
 //! `serve` and `stdio`: the gate at work.
 
-use std::{net::ToSocketAddrs, sync::Arc, time::Duration};
+use std::{
+    net::{SocketAddr, ToSocketAddrs},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     net::TcpListener,
-    sync::{Semaphore, mpsc, oneshot, watch},
+    sync::{mpsc, oneshot, watch},
 };
 use toolgate_mcp::{Challenge, Identify, Limits, Wire, WireConfig};
 use toolgate_server::{
-    http::{FrontDoor, Site},
+    checkpoints,
+    http::{self, AnswerCache, FrontDoor, ProxyPolicy, Site},
     identity::{self, Identity, IdentityConfig, StoredAgentSessions, StoredRows},
     metadata,
     session_store::StoredSessions,
 };
 use toolgate_spine::{BookSettings, Books, Spine, SpineDoor};
-use toolgate_store::Store;
+use toolgate_store::{
+    Location, Store,
+    ledger::{LedgerReader, LedgerSettings},
+};
+use toolgate_upstream::conceal_process;
 
 use super::{
     following::Follower,
+    ledger::checkpoint_settings,
     newcomers::Newcomers,
     reload::{Keeper, Stamps, stamps},
     say,
     sign_in::{Refused, sign_in, sign_out},
+    token::token_limits,
 };
 use crate::{
     CommandResult, Ending, Misuse,
     catalog::Catalog,
     cli::{Place, SignIn},
     config::{self, Config},
+    data_folder::warn_of_open_folder,
     ground::{Ground, duration},
     logging, raise,
+    server_limits::{anonymous_limits, book_limits, check_limits, retention_age, server_limits, stream_limits},
     upstreams::Upstreams,
     webhooks,
 };
@@ -37,22 +50,24 @@ use crate::{
 pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> CommandResult {
     let mut ground = Ground::of(place)?;
     if let Some(listen) = listen {
+        ground.listen = Some(listen.clone());
         ground.config.server.listen = listen;
     }
     logging::start(&ground.config.log)?;
+    conceal_process();
     let server = &ground.config.server;
     let listener = TcpListener::bind(&server.listen)
         .await
         .map_err(|fault| format!("can't listen on {}: {fault}; choose another with --listen", server.listen))?;
     let address = listener.local_addr()?;
-    if ground.config.identity.trust_task_ids && !address.ip().is_loopback() {
-        return Err(
-            format!("[identity] trust_task_ids is for loopback only, and this would listen on {address}").into()
-        );
-    }
+    check_task_ids(&ground.config, address)?;
     let resource = server.public_url.clone().unwrap_or_else(|| format!("http://{address}/mcp"));
     let (stop, stopped) = watch::channel(false);
-    let open = open(&ground, &resource, stopped).await?;
+    let age = retention_age(&ground.config);
+    let open = open(&ground, &resource, stopped.clone()).await?;
+    if let Some(age) = age {
+        tokio::spawn(toolgate_server::retention::keep(open.store.clone(), age, stopped));
+    }
     let mut hosts = server.hosts.clone();
     hosts.push(address.to_string());
     hosts.extend(host_of(&resource));
@@ -65,9 +80,9 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
         identify: Arc::clone(&open.identity) as Arc<dyn Identify>,
         store: open.store.clone(),
         front: FrontDoor::new(hosts, server.origins.clone()),
-        body_bytes: ground.config.limits.body_bytes,
-        connections: server.connections,
-        in_flight: Semaphore::new(server.max_in_flight.min(Semaphore::MAX_PERMITS)),
+        proxies: proxy_policy(server)?,
+        limits: server_limits(&ground.config)?,
+        cache: AnswerCache::default(),
     };
     let grace = Duration::from_secs(server.grace_seconds);
     say(&format!("MCP address: {resource}\nGet a token: toolgate token mint --user YOU{}\n", data_hint(place)))?;
@@ -90,8 +105,9 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
 pub async fn stdio(place: &Place, token: Option<String>, agent: &SignIn, accept_new: bool) -> CommandResult {
     let ground = Ground::of(place)?;
     logging::start(&ground.config.log)?;
+    conceal_process();
     let (_stop, stopped) = watch::channel(false);
-    let open = open(&ground, "stdio", stopped).await?;
+    let open = open(&ground, STDIO, stopped).await?;
     let body_bytes = ground.config.limits.body_bytes;
     let grace = Duration::from_secs(ground.config.server.grace_seconds);
     let (spine, store) = (Arc::clone(&open.spine), open.store.clone());
@@ -107,7 +123,8 @@ pub async fn stdio(place: &Place, token: Option<String>, agent: &SignIn, accept_
     let newcomers = Newcomers::of(accept_new, false);
     let (ask, asked) = mpsc::channel(1);
     let (house, rows) = (Arc::clone(&spine), store.clone());
-    let keeper = Keeper { ground, spine: house, store: rows, upstreams, loaded, newcomers, door, catalog, asked };
+    let keeper =
+        Keeper { ground, spine: Arc::clone(&house), store: rows, upstreams, loaded, newcomers, door, catalog, asked };
     let keeping = Keeping::start(keeper, ask);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     toolgate_server::stdio::serve(&wire, session.clone().or(token), input, output, body_bytes, grace).await?;
@@ -116,6 +133,9 @@ pub async fn stdio(place: &Place, token: Option<String>, agent: &SignIn, accept_
         sign_out(&store, token).await;
     }
     keeping.end().await;
+    if let Some(books) = house.books() {
+        books.ledger().close().await;
+    }
     store.close().await;
     Ok(Ending::Good)
 }
@@ -126,14 +146,30 @@ pub fn check(ground: &Ground) -> Result<(), Misuse> {
     logging::filter(&config.log)?;
     ground.algorithm()?;
     identity_config(config)?.check()?;
+    proxy_policy(&config.server)?;
     book_settings(config)?;
+    raise::vault_folder(config).map_err(|problem| problem.to_string())?;
+    check_limits(config)?;
+    checkpoint_settings(config)?;
     webhooks::webhooks(config)?;
     let (_stop, stopped) = watch::channel(false);
     wire_config(config, "check", false, Vec::new(), stopped)?;
     let listen = &config.server.listen;
-    listen.to_socket_addrs().map_err(|fault| format!("[server] listen = \"{listen}\": {fault}"))?;
+    let mut addresses = listen.to_socket_addrs().map_err(|fault| format!("[server] listen = \"{listen}\": {fault}"))?;
+    addresses.try_for_each(|address| check_task_ids(config, address))
+}
+
+/// Public ids of tasks count as keys only where nobody else can send them.
+fn check_task_ids(config: &Config, address: SocketAddr) -> Result<(), Misuse> {
+    if config.identity.trust_task_ids && !address.ip().is_loopback() {
+        let problem = format!("[identity] trust_task_ids is for loopback only, and this would listen on {address}");
+        return Err(problem.into());
+    }
     Ok(())
 }
+
+/// The name of a gateway that serves one client alone.
+const STDIO: &str = "stdio";
 
 /// Everything that must be up before the first request.
 struct Open {
@@ -175,7 +211,17 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let loaded = stamps(ground);
     ground.gate()?;
     let told = webhooks::webhooks(config)?;
-    let store = ground.store().await?;
+    warn_of_open_folder(&ground.data);
+    let store = match ground.location()? {
+        // a client that starts its own gateway must not change what others share
+        Location::Postgres(_) if resource == STDIO => ground.store().await?,
+        location => {
+            if let Some(host) = location.unverified_host() {
+                tracing::warn!(host, "the database's certificate is not verified; add sslmode=verify-full to its URL");
+            }
+            ground.migrated_store().await?
+        }
+    };
     let mut upstreams = Upstreams::default();
     upstreams.follow(config).await?;
     let door = Arc::<SpineDoor>::default();
@@ -186,6 +232,10 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
     let spine = Spine::with_books(house, Books::open(store.clone(), book_settings(config)?).await?);
     door.open(&spine);
     spine.settle(upstreams.settled());
+    if let Some(books) = spine.books() {
+        let reader = LedgerReader::clone(books.ledger());
+        tokio::spawn(checkpoints::keep(store.clone(), reader, checkpoint_settings(config)?, stopped.clone()));
+    }
     let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
     let rows = Arc::new(StoredRows::new(store.clone(), config.server.kept_views));
@@ -227,6 +277,8 @@ fn wire_config(
         scopes: config.identity.scopes.clone(),
     });
     wire.challenge_always = config.identity.challenge == config::Challenge::Always;
+    wire.streams = stream_limits(config);
+    wire.anonymous = anonymous_limits(config);
     wire.instructions.clone_from(&config.server.instructions);
     Ok(wire)
 }
@@ -235,23 +287,34 @@ pub fn book_settings(config: &Config) -> Result<BookSettings, Misuse> {
     Ok(BookSettings {
         approval_ttl: duration(&config.approvals.ttl).map_err(|fault| format!("[approvals] ttl: {fault}"))?,
         ask_clients_of: config.approvals.ask_clients_of.clone(),
-        ledger_bytes: config.ledger.max_bytes,
+        ledger: LedgerSettings { max_bytes: config.ledger.max_bytes, segment_bytes: config.ledger.segment_bytes },
+        limits: book_limits(config),
     })
+}
+
+fn proxy_policy(server: &config::Server) -> Result<ProxyPolicy, Misuse> {
+    let networks = server.trusted_proxies.iter().map(|network| network.parse::<http::Network>());
+    let networks = networks.collect::<Result<_, _>>().map_err(|fault| format!("[server] trusted_proxies: {fault}"))?;
+    let header = match server.forwarded_header {
+        config::ForwardedHeader::XForwardedFor => http::ForwardedHeader::XForwardedFor,
+        config::ForwardedHeader::Forwarded => http::ForwardedHeader::Forwarded,
+    };
+    Ok(ProxyPolicy::new(networks, header))
 }
 
 fn identity_config(config: &Config) -> Result<IdentityConfig, Misuse> {
     let given = &config.identity;
     let coordinator_secret = match &given.coordinator_token_file {
         None => None,
-        Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|fault| format!("[identity] coordinator_token_file: {}: {fault}", path.display()))?;
-            Some(identity::Secret::new(text.trim_end().as_bytes()))
-        }
+        Some(path) => Some(
+            identity::read_shared_secret(path)
+                .map_err(|fault| format!("[identity] coordinator_token_file: {fault}"))?,
+        ),
     };
     Ok(IdentityConfig {
         audience: given.audience.clone(),
         issuers: given.issuers.iter().map(issuer).collect::<Result<_, _>>()?,
+        token_limits: token_limits(config)?,
         trust_task_ids: given.trust_task_ids,
         coordinator_secret,
         ..IdentityConfig::default()
@@ -277,6 +340,10 @@ fn issuer(given: &config::Issuer) -> Result<identity::IssuerConfig, Misuse> {
     let mut config = identity::IssuerConfig::new(&given.name, &given.issuer, &given.audience, jwks);
     if !algorithms.is_empty() {
         config.algorithms = algorithms;
+    }
+    if let Some(age) = &given.max_key_age {
+        let wrong = |fault| format!("the issuer '{}': max_key_age: {fault}", given.name);
+        config.max_key_age = duration(age).map_err(wrong)?;
     }
     config.claims = identity::ClaimMap {
         user: names.user,

@@ -8,6 +8,7 @@ use super::{
     books::{ended, line},
     print,
     process::absolute,
+    when,
 };
 use crate::{
     CommandResult, Ending, Misuse,
@@ -133,7 +134,10 @@ pub fn refused(output: Output, problem: RunProblem) -> CommandResult {
 pub fn fields(value: &Value) -> String {
     let mut text = String::new();
     for (key, field) in value.as_object().into_iter().flatten().filter(|(_, field)| !field.is_null()) {
-        text.push_str(&format!("{key}: {}\n", field.as_str().map_or_else(|| line(field), line)));
+        // people read times as dates
+        let time = field.as_i64().filter(|_| key.ends_with("_at")).map(when::show);
+        let field = time.unwrap_or_else(|| field.as_str().map_or_else(|| line(field), line));
+        text.push_str(&format!("{key}: {field}\n"));
     }
     text
 }

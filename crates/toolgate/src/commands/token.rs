@@ -1,19 +1,57 @@
-//! `token mint`: any caller of any kind, as a token.
+//! `token mint|revoke|revoked`: any caller of any kind, as a token, and the end of it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::json;
 use toolgate_core::tool::is_of_more;
-use toolgate_server::identity::{Claims, OwnTokens};
+use toolgate_server::identity::{Claims, LONGEST_TOKEN, OwnTokens, TokenLimits};
+use toolgate_store::{EVERYONE, RevocationKind, RevokedTokens, Store};
 
-use super::print;
+use super::{print, when};
 use crate::{
     CommandResult, Ending, Misuse,
-    cli::{FactArgs, Output, Place},
+    cli::{FactArgs, Output, Place, TokenCommand},
+    config::Config,
     ground::{self, Ground},
 };
 
-pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
+pub async fn run(command: TokenCommand) -> CommandResult {
+    match command {
+        TokenCommand::Mint { facts, ttl, place, output } => mint(&place, facts, &ttl, output).await,
+        TokenCommand::Revoke { id, subject, all_before, place, output } => {
+            let ground = Ground::of(&place)?;
+            let store = ground.store().await?;
+            let revoked = match (id, subject, all_before) {
+                (Some(id), ..) => Ok((RevocationKind::Token, token_id(&ground, &store, id).await?, None)),
+                (_, Some(subject), _) => checked_subject(subject).map(|name| (RevocationKind::Subject, name, None)),
+                (.., Some(before)) => past(&before).map(|at| (RevocationKind::Everyone, EVERYONE.to_owned(), Some(at))),
+                _ => Err("name a token, a --subject or a time (--all-before)".into()),
+            };
+            let ended = revoke(&store, revoked?).await;
+            store.close().await;
+            let ended = ended?;
+            print(output, &shown(&ended), &format!("{} is revoked\n", in_words(&ended)))?;
+            Ok(Ending::Good)
+        }
+        TokenCommand::Revoked { place, output } => {
+            let store = Ground::of(&place)?.store().await?;
+            let rows = store.token_revocations().list().await;
+            store.close().await;
+            let rows = rows?;
+            let mut text = String::new();
+            for row in &rows {
+                text.push_str(&format!("{}  {}\n", when::show(row.revoked_at), in_words(row)));
+            }
+            if rows.is_empty() {
+                text.push_str("No token was revoked.\n");
+            }
+            print(output, &rows.iter().map(shown).collect::<Vec<_>>(), &text)?;
+            Ok(Ending::Good)
+        }
+    }
+}
+
+async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> CommandResult {
     let ground = Ground::of(place)?;
     let ttl = ground::duration(ttl)?;
     let mut claims = Claims::from(facts);
@@ -26,11 +64,94 @@ pub async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> 
         return Err("a token without facts says nothing: give it --user, --agent or --task".into());
     }
     known_tools(&ground, &claims)?;
-    let key = ground.key(None).await?;
-    let tokens = OwnTokens::new(key, &ground.config.identity.audience, std::time::Duration::ZERO)?;
-    let token = tokens.mint(&claims, ttl)?;
-    print(output, &json!({"token": token.expose(), "expires_in": ttl.as_secs()}), &format!("{}\n", token.expose()))?;
+    let tokens = own_tokens(&ground, None).await?;
+    let (token, id) = tokens.mint_with_id(&claims, ttl)?;
+    print(
+        output,
+        &json!({"token": token.expose(), "id": id, "expires_in": ttl.as_secs()}),
+        &format!("{}\n", token.expose()),
+    )?;
     Ok(Ending::Good)
+}
+
+async fn own_tokens(ground: &Ground, store: Option<&Store>) -> Result<OwnTokens, Misuse> {
+    let key = ground.key(store).await?;
+    let tokens = OwnTokens::new(key, &ground.config.identity.audience, Duration::ZERO)?;
+    Ok(tokens.with_limits(token_limits(&ground.config)?)?)
+}
+
+/// The longest lives that the configuration gives tokens.
+pub(super) fn token_limits(config: &Config) -> Result<TokenLimits, Misuse> {
+    let read = |key: &str, text: &str| ground::duration(text).map_err(|fault| format!("[identity] {key}: {fault}"));
+    Ok(TokenLimits {
+        any: read("max_token_ttl", &config.identity.max_token_ttl)?,
+        operator: read("max_operator_ttl", &config.identity.max_operator_ttl)?,
+    })
+}
+
+/// The id itself, or that of a token.
+async fn token_id(ground: &Ground, store: &Store, text: String) -> Result<String, Misuse> {
+    if !text.contains('.') {
+        return Ok(text);
+    }
+    Ok(own_tokens(ground, Some(store)).await?.id_of(&text)?)
+}
+
+fn checked_subject(subject: String) -> Result<String, Misuse> {
+    match subject.split_once(':') {
+        Some(("user" | "agent" | "task", name)) if !name.is_empty() => Ok(subject),
+        _ => Err(format!("--subject '{subject}' is none; write user:NAME, agent:NAME or task:ID").into()),
+    }
+}
+
+/// Unix seconds, the last second before the time.
+fn past(text: &str) -> Result<i64, Misuse> {
+    let now = ground::now();
+    let at = when::at("--all-before", text, now)?;
+    if at > now {
+        return Err(
+            format!("--all-before '{text}' is in the future: tokens that nobody made yet can't be revoked").into()
+        );
+    }
+    Ok(at.saturating_sub(1).div_euclid(1000))
+}
+
+async fn revoke(
+    store: &Store,
+    (kind, name, until): (RevocationKind, String, Option<i64>),
+) -> Result<RevokedTokens, Misuse> {
+    let now = ground::now();
+    let revoked = RevokedTokens {
+        kind,
+        name,
+        issued_until: until.unwrap_or(now.div_euclid(1000)),
+        revoked_at: now,
+        expires_at: now.saturating_add(i64::try_from(LONGEST_TOKEN.as_millis())?),
+    };
+    store.token_revocations().revoke(&revoked).await?;
+    if kind == RevocationKind::Subject {
+        // a token's time is a whole second: one that is made after this command must not be of a second that it ended
+        let rest = 1000 - u64::try_from(ground::now().rem_euclid(1000))?;
+        tokio::time::sleep(Duration::from_millis(rest)).await;
+    }
+    Ok(revoked)
+}
+
+fn in_words(row: &RevokedTokens) -> String {
+    match row.kind {
+        RevocationKind::Token => format!("the token {}", row.name),
+        RevocationKind::Subject => {
+            format!("every token of {} made until {}", row.name, when::show(row.issued_until.saturating_mul(1000)))
+        }
+        RevocationKind::Everyone => {
+            format!("every token made until {}", when::show(row.issued_until.saturating_mul(1000)))
+        }
+    }
+}
+
+fn shown(row: &RevokedTokens) -> serde_json::Value {
+    json!({"kind": row.kind.as_str(), "name": row.name, "issued_until": row.issued_until,
+        "revoked_at": row.revoked_at, "expires_at": row.expires_at})
 }
 
 /// An allowlist with a name that no tool has would quietly allow less than was meant.

@@ -52,7 +52,7 @@ struct Report {
 async fn undone(spine: &Spine, asked: &UndoArgs, operator: &Arc<Caller>) -> Report {
     if let Some(plan) = &asked.plan {
         return match spine.undo_plan_as_operator(operator, plan, spine.gate().lang()).await {
-            Ok(TakenBack { undone, failed }) => Report { undone, failed },
+            Ok(TakenBack { undone, failed, .. }) => Report { undone, failed },
             Err(problem) => Report { undone: Vec::new(), failed: Some((None, problem.to_string())) },
         };
     }

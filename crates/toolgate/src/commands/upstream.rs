@@ -1,16 +1,24 @@
 //! `upstream list|diff|accept`: what stands behind the gate, and which of it someone has looked at.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value, json};
-use toolgate_core::pin::{self, Choice, Judged, Lock, State, visible};
+use toolgate_core::{
+    Facts,
+    pin::{self, Choice, Judged, Lock, State, visible},
+};
+use toolgate_spine::ToolOffer;
 use toolgate_upstream::Definition;
 
 use super::print;
 use crate::{
     CommandResult, Ending, Misuse,
+    catalog::Catalog,
     cli::{Place, UpstreamCommand},
+    config::{Config, Upstream},
     ground::Ground,
+    raise,
+    taken_names::TakenNames,
     upstreams::{self, Upstreams},
 };
 
@@ -77,6 +85,8 @@ struct Look {
     offered: Vec<Definition>,
     judged: Vec<Judged>,
     fault: Option<String>,
+    /// Warnings of names that other tools have, by tool.
+    clashes: BTreeMap<String, String>,
 }
 
 impl Look {
@@ -96,7 +106,8 @@ impl Look {
             let fault = connection.ready(PATIENCE).await.err().map(|fault| fault.to_string());
             let offered = connection.definitions();
             let judged = if fault.is_none() { upstreams::judge(&lock, &upstream.name, &offered) } else { Vec::new() };
-            looked.push(Self { name: upstream.name.clone(), offered, judged, fault });
+            let clashes = clashes(&ground.config, &lock, upstream, &offered);
+            looked.push(Self { name: upstream.name.clone(), offered, judged, fault, clashes });
         }
         running.stop().await;
         Ok(looked)
@@ -147,11 +158,19 @@ impl Look {
                 (State::Unusable { reason }, _) => text.push_str(&indented(reason)),
                 _ => {}
             }
-            for warning in now.map(warnings).unwrap_or_default() {
+            for warning in now.map(|now| self.warnings(now)).unwrap_or_default() {
                 text.push_str(&format!("    look: {warning}\n"));
             }
         }
         text
+    }
+
+    /// What a person should look at twice before accepting.
+    fn warnings(&self, now: &Definition) -> Vec<String> {
+        let warned = pin::warnings(now.raw.get()).into_iter();
+        let warned =
+            warned.map(|warning| format!("{} at {}: {}", warning.kind, visible(&warning.path), warning.excerpt));
+        warned.chain(self.clashes.get(&now.name).cloned()).collect()
     }
 
     fn json(&self) -> Value {
@@ -159,7 +178,7 @@ impl Look {
             .judged
             .iter()
             .map(|judged| {
-                let warnings = self.definition(&judged.name).map(warnings).unwrap_or_default();
+                let warnings = self.definition(&judged.name).map(|now| self.warnings(now)).unwrap_or_default();
                 json!({"name": judged.name, "state": word(&judged.state),
                     "warnings": warnings})
             })
@@ -168,13 +187,29 @@ impl Look {
     }
 }
 
-/// What a person should look at twice before accepting.
-fn warnings(now: &Definition) -> Vec<String> {
-    let warned = pin::warnings(now.raw.get());
-    warned
-        .iter()
-        .map(|warning| format!("{} at {}: {}", warning.kind, visible(&warning.path), warning.excerpt))
-        .collect()
+/// Tools of an upstream whose names other tools have. A configuration that can't be raised has none: `check` says why.
+fn clashes(config: &Config, lock: &Lock, upstream: &Upstream, offered: &[Definition]) -> BTreeMap<String, String> {
+    let mut others = config.clone();
+    others.upstreams.retain(|other| other.name != upstream.name);
+    let Ok(gate) = raise::gate(&others, &upstreams::pinned(&others, lock), &Catalog::default()) else {
+        return BTreeMap::new();
+    };
+    let taken = TakenNames::of(gate.catalog().tools().map(|tool| &**tool));
+    let clash = |definition: &Definition| {
+        let offer = ToolOffer {
+            name: definition.name.clone(),
+            definition: (*definition.raw).to_owned(),
+            facts: Facts::default(),
+        };
+        let tool = raise::registered(&upstream.name, &upstream.prefix, config, offer).ok()?;
+        let (name, source) = taken.clash(&tool)?;
+        let why = format!(
+            "name_clash: {source} has a tool '{}', so that this one is left out; give the upstream a prefix",
+            visible(&name)
+        );
+        Some((definition.name.clone(), why))
+    };
+    offered.iter().filter_map(clash).collect()
 }
 
 fn word(state: &State) -> &'static str {

@@ -15,13 +15,26 @@ pub struct Approvals {
     pub ttl: String,
     /// Callers whose own client may be asked, by its user: "user:alice", or "*" for all. Absent: nobody's.
     pub ask_clients_of: Vec<String>,
+    /// Approvals of one user that may wait for an answer.
+    pub max_pending: u32,
+    /// Bytes of what the approvers of one user are shown together.
+    pub max_pending_bytes: u64,
+    /// Seconds in which a call that was denied gets the same denial, before somebody is asked again.
+    pub deny_cooldown_seconds: u64,
     /// Addresses that are told of approvals.
     pub webhooks: Vec<Webhook>,
 }
 
 impl Default for Approvals {
     fn default() -> Self {
-        Self { ttl: "1h".to_owned(), ask_clients_of: Vec::new(), webhooks: Vec::new() }
+        Self {
+            ttl: "1h".to_owned(),
+            ask_clients_of: Vec::new(),
+            max_pending: 100,
+            max_pending_bytes: 8 << 20,
+            deny_cooldown_seconds: 30,
+            webhooks: Vec::new(),
+        }
     }
 }
 

@@ -19,6 +19,9 @@ pub enum ConfigProblem {
     Variable { variable: String, message: String },
 }
 
+/// Tools that are switched off for everybody, beside those of the file.
+pub const DISABLED_TOOLS: &str = "TOOLGATE_DISABLED_TOOLS";
+
 /// A variable that overrides a key: `TOOLGATE_SERVER__LISTEN`, or `TOOLGATE__LANG` for a key of no section.
 const PREFIX: &str = "TOOLGATE_";
 
@@ -50,6 +53,7 @@ fn anchor(config: &mut Config, base: &Path) {
     config.identity.key_file.iter_mut().for_each(place);
     config.identity.coordinator_token_file.iter_mut().for_each(place);
     config.approvals.paths().for_each(place);
+    config.ledger.checkpoint_file.iter_mut().for_each(place);
     config.upstreams.iter_mut().flat_map(Upstream::paths).for_each(place);
 }
 
@@ -58,7 +62,7 @@ fn overridden(config: Config, environment: impl Iterator<Item = (String, String)
     let mut variables: Vec<(String, String)> = environment.filter(|(name, _)| name.starts_with(PREFIX)).collect();
     variables.sort();
     for (variable, value) in variables {
-        if variable == "TOOLGATE_DISABLED_TOOLS" {
+        if variable == DISABLED_TOOLS {
             config
                 .disabled_tools
                 .extend(value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned));
@@ -149,6 +153,17 @@ mod tests {
         assert_eq!(problem, "DIR/toolgate.toml:3:1: unknown key 'listn'; did you mean 'listen'?");
         let problem = from_text("[tools.add_task]\npermision = \"signed_in\"\n").unwrap_err();
         assert!(problem.contains("did you mean 'permission'?"), "{problem}");
+    }
+
+    #[test]
+    fn a_wrong_word_is_refused_with_its_place_and_a_suggestion() {
+        let problem = from_text("[tools.get_my_profile]\npermission = \"workeronly\"\n").unwrap_err();
+        assert!(problem.starts_with("DIR/toolgate.toml:2:14: permission 'workeronly' is not one of: "), "{problem}");
+        assert!(problem.ends_with("; did you mean 'worker_only'?"), "{problem}");
+        let problem = from_text("\n[tools.x]\nruntimes = [\"server\", \"cleint\"]\n").unwrap_err();
+        assert!(problem.starts_with("DIR/toolgate.toml:3:") && problem.contains("did you mean 'client'?"), "{problem}");
+        let problem = from_text("[tools.x.limits]\nresult = \"shorten\"\n").unwrap_err();
+        assert!(problem.starts_with("DIR/toolgate.toml:2:10: result 'shorten' is not one of: refuse cut"), "{problem}");
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 mod approvals;
 mod flows;
+mod known_word;
 mod load;
+mod retention;
+mod server;
 mod tools;
 mod upstreams;
 
@@ -13,7 +16,9 @@ use serde::{Deserialize, Serialize};
 
 pub use approvals::Approvals;
 pub use flows::FlowConfig;
-pub use load::load;
+pub use load::{DISABLED_TOOLS, load};
+pub use retention::Retention;
+pub use server::{ForwardedHeader, Server};
 pub use tools::ToolConfig;
 pub use upstreams::{Auth, FromEnv, FromFile, Given, Upstream, is_name};
 
@@ -36,6 +41,7 @@ pub struct Config {
     pub identity: Identity,
     pub approvals: Approvals,
     pub ledger: Ledger,
+    pub retention: Retention,
     /// Flows that can be opened by name.
     pub flows: BTreeMap<String, FlowConfig>,
     /// The built-in tools to load. A file that names none loads none.
@@ -66,6 +72,7 @@ impl Default for Config {
             identity: Identity::default(),
             approvals: Approvals::default(),
             ledger: Ledger::default(),
+            retention: Retention::default(),
             flows: BTreeMap::new(),
             packs: BTreeMap::new(),
             tools: BTreeMap::new(),
@@ -99,6 +106,14 @@ impl Config {
 pub struct Ledger {
     /// The embedded store: the largest its files may grow together. At the limit no call is let through. Absent: as far as the disk goes.
     pub max_bytes: Option<u64>,
+    /// The embedded store: the size from which on a new file begins. 256 MiB if absent, 512 MiB at the most.
+    pub segment_bytes: Option<u64>,
+    /// How often `serve` signs the last records, where `checkpoint_file` or `checkpoint_url` is set: "10m", "1h". "1h" if absent.
+    pub checkpoint_every: Option<String>,
+    /// A file that gets a line for each checkpoint. Keep it where whoever can write to the ledger can't.
+    pub checkpoint_file: Option<PathBuf>,
+    /// An address that gets a POST with the line of each checkpoint.
+    pub checkpoint_url: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,52 +122,6 @@ pub enum Naming {
     #[default]
     Wire,
     Dotted,
-}
-
-/// Where and to whom Toolgate answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Server {
-    /// Address and port.
-    pub listen: String,
-    /// The MCP address as clients reach it, if a proxy stands in front: `https://tools.example/mcp`.
-    pub public_url: Option<String>,
-    /// Names in `Host` that are let in, beside loopback.
-    pub hosts: Vec<String>,
-    /// Browser origins that are let in, beside loopback: `https://app.example`.
-    pub origins: Vec<String>,
-    /// Connections at the same time.
-    pub connections: usize,
-    /// Messages answered at the same time; beyond them clients are told to try again. Streams do not count once they are open.
-    pub max_in_flight: usize,
-    /// Tools on one page of a list.
-    pub page_size: usize,
-    /// Kinds of callers whose view is kept, and tenants whose plan and overrides are.
-    pub kept_views: usize,
-    /// Bytes of lists that are kept ready to send.
-    pub kept_page_bytes: u64,
-    /// Told to models when they connect.
-    pub instructions: Option<String>,
-    /// Seconds that calls under way have to finish when the server stops.
-    pub grace_seconds: u64,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self {
-            listen: "127.0.0.1:8484".to_owned(),
-            public_url: None,
-            hosts: Vec::new(),
-            origins: Vec::new(),
-            connections: 10_000,
-            max_in_flight: 4096,
-            page_size: 1000,
-            kept_views: 1000,
-            kept_page_bytes: 64 << 20,
-            instructions: None,
-            grace_seconds: 30,
-        }
-    }
 }
 
 /// How large a message, and how long a call, may be.
@@ -175,12 +144,21 @@ pub struct Limits {
     pub argument_bytes: u64,
     /// Bytes of a call's result, where the tool's facts do not say.
     pub result_bytes: u64,
+    /// Plans of one caller that were proposed and have not run.
+    pub open_plans: u32,
+    /// Flows that one caller may have open.
+    pub open_flows: u32,
+    /// Calls a minute of anonymous callers at one address; 0 for no limit.
+    pub anonymous_per_minute: u32,
+    /// Calls a minute of all anonymous callers together; 0 for no limit.
+    pub anonymous_total_per_minute: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let wire = toolgate_mcp::Limits::default();
         let call = toolgate_spine::LimitDefaults::default();
+        let anonymous = toolgate_mcp::AnonymousLimits::default();
         Self {
             body_bytes: wire.body_bytes,
             depth: wire.depth,
@@ -190,6 +168,10 @@ impl Default for Limits {
             timeout_ms: call.timeout_ms,
             argument_bytes: call.argument_bytes,
             result_bytes: call.result_bytes,
+            open_plans: 100,
+            open_flows: 1000,
+            anonymous_per_minute: anonymous.per_minute.unwrap_or(0),
+            anonymous_total_per_minute: anonymous.total_per_minute.unwrap_or(0),
         }
     }
 }
@@ -204,6 +186,10 @@ pub struct Identity {
     pub algorithm: String,
     /// A key file to use instead of the one in the data folder.
     pub key_file: Option<PathBuf>,
+    /// The longest life of an own token: 12h, 90d; 366d at the most.
+    pub max_token_ttl: String,
+    /// The longest life of an operator's own token.
+    pub max_operator_ttl: String,
     /// Whether lists demand a token too: "when_needed" or "always".
     pub challenge: Challenge,
     /// Headers that carry a task's key.
@@ -224,6 +210,8 @@ impl Default for Identity {
             audience: "toolgate".to_owned(),
             algorithm: "HS256".to_owned(),
             key_file: None,
+            max_token_ttl: "90d".to_owned(),
+            max_operator_ttl: "7d".to_owned(),
             challenge: Challenge::default(),
             task_headers: ["X-Toolgate-Task-ID", "X-Wiggy-Task-ID"].map(str::to_owned).to_vec(),
             trust_task_ids: false,
@@ -261,6 +249,9 @@ pub struct Issuer {
     /// Signature algorithms taken. Absent: what each key says.
     #[serde(default)]
     pub algorithms: Vec<String>,
+    /// The longest that its keys are trusted while they can't be fetched: 30m, 4h. Absent: 4h.
+    #[serde(default)]
+    pub max_key_age: Option<String>,
     #[serde(default)]
     pub claims: ClaimNames,
 }

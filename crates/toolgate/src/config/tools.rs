@@ -9,11 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolgate_core::{
     Facts,
-    caller::BadFact,
+    caller::{BadFact, Runtime},
     redact::Pointer,
     rulebook::DeclaredType,
-    tool::{Counterpart, Example, Limits, Undoing, WhenTooLarge},
+    tool::{Approval, Counterpart, Effect, Example, Limits, Permission, Scope, Undoing, WhenDenied, WhenTooLarge},
 };
+
+use super::known_word::{known_word, known_words};
 
 /// Every key overrides one fact of the tool; an absent one leaves it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,22 +23,28 @@ use toolgate_core::{
 pub struct ToolConfig {
     /// Who may use it: unauthenticated, coordinator_only, manager_only, worker_only, authenticated, chat_only, task_only,
     /// signed_in, admin_only, operator_only.
+    #[serde(deserialize_with = "known_word::<_, Permission>")]
     pub permission: Option<String>,
     /// "shared", "task" or "orchestrator".
+    #[serde(deserialize_with = "known_word::<_, Scope>")]
     pub scope: Option<String>,
-    /// Listed for everyone, marked where it can't be called.
+    /// Listed for every caller of no tenant, marked where it can't be called.
     pub advertised: Option<bool>,
     /// "read", "write" or "log".
+    #[serde(deserialize_with = "known_word::<_, Effect>")]
     pub effect: Option<String>,
     /// "none" or "required".
+    #[serde(deserialize_with = "known_word::<_, Approval>")]
     pub approval: Option<String>,
     /// Where it may be called from: "server", "client".
+    #[serde(deserialize_with = "known_words::<_, Runtime>")]
     pub runtimes: Option<Vec<String>>,
     /// The lowest plan that has it.
     pub min_plan: Option<String>,
     /// On for a tenant that has not switched it.
     pub enabled_by_default: Option<bool>,
     /// What who may not use it learns on a call: "hidden" or "explained".
+    #[serde(deserialize_with = "known_word::<_, WhenDenied>")]
     pub when_denied: Option<String>,
     /// Whether help may name it to who can't use it.
     pub help_names: Option<bool>,
@@ -111,6 +119,7 @@ pub struct ToolLimits {
     pub argument_bytes: Option<u64>,
     pub result_bytes: Option<u64>,
     /// What becomes of a larger result: "refuse", or "cut": its beginning, with a link to the whole.
+    #[serde(deserialize_with = "known_word::<_, WhenTooLarge>")]
     pub result: Option<String>,
     /// Calls at the same time, over all callers.
     pub concurrency: Option<u32>,

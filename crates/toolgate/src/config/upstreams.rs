@@ -31,6 +31,9 @@ pub struct Upstream {
     /// The folder the program is started in, relative to this file.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
+    /// The user the program runs as, where Toolgate runs as root: a name, or "UID:GID".
+    #[serde(default)]
+    pub user: Option<String>,
     /// The MCP address of a server that runs already.
     #[serde(default)]
     pub url: Option<String>,
@@ -70,9 +73,13 @@ pub struct Auth {
     pub client_id: String,
     /// "text", { env = "VARIABLE" } or { file = "path" }.
     pub client_secret: Given,
-    /// Where tokens come from. Absent: where the server's own metadata says, which is then trusted with the secret.
+    /// Where tokens come from. Absent: where the authorization server's metadata says.
     #[serde(default)]
     pub token_url: Option<String>,
+    /// The authorization server, where token_url is absent. Absent: the one that the server's own metadata names, if it
+    /// has the origin of the url.
+    #[serde(default)]
+    pub issuer: Option<String>,
     #[serde(default)]
     pub scopes: Vec<String>,
     /// The resource the token is for (RFC 8707). Absent: the url; empty: none is named.
@@ -151,7 +158,8 @@ impl Upstream {
         if !is_name(name) {
             return Some(format!("the upstream name '{name}' is not of a-z, 0-9, - and _, 64 at most"));
         }
-        let has_command_keys = !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some();
+        let has_command_keys =
+            !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some() || self.user.is_some();
         let what = match (&self.command, &self.url) {
             (Some(_), Some(_)) => "has both command and url; keep one",
             (None, None) => "has neither command nor url; give it one",
@@ -159,11 +167,19 @@ impl Upstream {
             (Some(_), None) if !self.headers.is_empty() || self.auth.is_some() => {
                 "has headers or auth, which are for url; a command takes env"
             }
-            (None, Some(_)) if has_command_keys => "has args, env or cwd, which are for command; a url takes headers",
+            (None, Some(_)) if has_command_keys => {
+                "has args, env, cwd or user, which are for command; a url takes headers"
+            }
             (None, Some(url)) if !is_address(url) => "has a url that is not https://… or http://…",
             _ if self.auth.as_ref().is_some_and(|auth| auth.client_id.is_empty()) => "has auth without a client_id",
             _ if self.auth.as_ref().and_then(|auth| auth.token_url.as_deref()).is_some_and(|url| !is_address(url)) => {
                 "has a token_url that is not https://… or http://…"
+            }
+            _ if self.auth.as_ref().and_then(|auth| auth.issuer.as_deref()).is_some_and(|url| !is_address(url)) => {
+                "has an issuer that is not https://… or http://…"
+            }
+            _ if self.auth.as_ref().is_some_and(|auth| auth.issuer.is_some() && auth.token_url.is_some()) => {
+                "has both issuer and token_url; keep one"
             }
             _ if self.auth.is_some() && self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) => {
                 "has auth and an Authorization header; keep one"

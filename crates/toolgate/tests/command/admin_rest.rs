@@ -139,8 +139,8 @@ fn the_tools_that_administer_can_be_disabled_and_the_command_line_enables_them_a
 }
 
 /// Every operation: method, path with its words filled in, tool.
-fn operations(gate: &Served) -> Vec<(String, String, String)> {
-    let described = gate.send(&Request::new("GET", "/api/v1/openapi.json"));
+fn operations(home: &Home, gate: &Served) -> Vec<(String, String, String)> {
+    let described = gate.send(&Request::new("GET", "/api/v1/openapi.json").bearer(&home.mint("--user ann")));
     assert_eq!((described.status, described.header("content-type")), (200, Some("application/json")));
     let described = described.message();
     assert_eq!(described["openapi"], "3.1.0");
@@ -178,7 +178,7 @@ fn every_address_turns_away_who_may_not() {
     // a token that names a tenant one is not in is none at all
     let liar = mint("--user eve --tenant acme --role owner");
     let body = json!({"dryRun": true});
-    let operations = operations(&gate);
+    let operations = operations(&home, &gate);
     let tools: BTreeSet<&str> = operations.iter().map(|(_, _, tool)| tool.as_str()).collect();
     assert_eq!(tools.len(), 27, "every tool has an address: {tools:?}");
     for (method, path, tool) in &operations {
@@ -258,7 +258,7 @@ fn without_the_pack_the_addresses_say_how_to_get_it() {
     let answer = send(&gate, "GET", "/admin/tenants", Some(&operator), &json!({}));
     assert_eq!((answer.status, answer.text().contains("[packs.admin]")), (404, true), "{}", answer.text());
     assert_eq!(send(&gate, "GET", "/admin/tenants", None, &json!({})).status, 401);
-    assert_eq!(operations(&gate), []);
+    assert_eq!(operations(&home, &gate), []);
     // the command line administers all the same
     home.json(&["tenant", "add", "acme", "--owner", "ada"]);
     let explained = home.json(&["explain", "add_task", "--as", "user=ada"]);

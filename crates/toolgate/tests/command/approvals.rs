@@ -64,6 +64,13 @@ on_both! {
         assert_eq!((&shown["wide"], &shown["four_eyes"]), (&Value::Null, &json!(false)));
     }
 
+    fn nobody_grants_for_longer_than_an_approval_lasts(books: Books) {
+        let id = books.ask(asking(1));
+        let granted = books.home.json(&["approvals", "approve", &id, "--until", "100d"]);
+        let left = granted["expires"].as_i64().unwrap() - now();
+        assert!((59 * 60_000..=60 * 60_000).contains(&left), "{left}");
+    }
+
     fn a_yes_is_for_one_call_and_names_who_said_it(books: Books) {
         let id = books.ask(asking(1));
         let granted = books.home.json(&["approvals", "approve", &id, "--by", "kim", "--until", "15m"]);

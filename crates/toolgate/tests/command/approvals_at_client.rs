@@ -37,7 +37,8 @@ fn a_person_at_a_trusted_client_is_asked_and_nobody_elses_client_is() {
     let call = able(pay(Era::Modern, &ann, 1));
     let (asked, state) = question(&gate, &call);
     let message = asked["message"].as_str().unwrap();
-    assert!(message.starts_with("Approve this call?") && !message.contains("4111-secret"), "{message}");
+    assert!(message.starts_with("Approve this call?\n\nTool: pay\nArguments:\n"), "{message}");
+    assert!(!message.contains("4111-secret") && !message.contains("{\"tool\""), "lines for people: {message}");
     assert_eq!(asked["requestedSchema"]["required"], json!(["approve"]));
     assert_eq!(gate.ask(&answered(call, &state, json!({"approve": true}))).verdict(), "ok");
     let granted = home.json(&["approvals", "list"]);

@@ -62,7 +62,7 @@ fn day(format: &str) {
         "tools.json",
         r#"[{"name": "say", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]"#,
     );
-    home.write("coordinator", "canary-coordinator-secret");
+    home.write_secret("coordinator", "canary-coordinator-secret-of-some-length");
     let signer = Signer::es256("k1");
     issuer::publish(&home, &[&signer]);
 
@@ -125,7 +125,7 @@ fn day(format: &str) {
         for arguments in [
             json!({"session_token": worker}),
             json!({"session_token": garbage[1]}),
-            json!({"coordinator_token": "canary-coordinator-secret"}),
+            json!({"coordinator_token": "canary-coordinator-secret-of-some-length"}),
             json!({"coordinator_token": "canary-wrong-secret"}),
         ] {
             let answer = gate.ask(&Message::call(era, "say", arguments.clone()));

@@ -95,6 +95,13 @@ fn the_public_id_of_a_task_is_no_credential_unless_it_is_trusted() {
     let elsewhere = home.run(&["serve", "--listen", "0.0.0.0:0"]);
     assert_eq!(elsewhere.code, Some(2));
     assert!(elsewhere.err.contains("trust_task_ids is for loopback only"), "{}", elsewhere.err);
+    // what serving refuses, the commands that look before it refuse too
+    let home = Home::with("[server]\nlisten = \"0.0.0.0:0\"\n[identity]\ntrust_task_ids = true\n");
+    for command in ["check", "doctor"] {
+        let ran = home.run(&[command]);
+        assert_eq!(ran.code, Some(1), "{command}");
+        assert!(ran.out.contains("trust_task_ids is for loopback only"), "{command}: {}", ran.out);
+    }
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn a_finished_task_is_over_on_the_next_request_in_every_form() {
     assert_eq!(steer(&gate, header), "orchestrator_required", "still alice, without the task");
     assert_eq!(kind(&gate, |ask| ask.header("X-Toolgate-Task-ID", &key)), "unauthenticated");
     // what was handed to a task does not outlive it as its user
-    assert_eq!(steer(&gate, |ask| ask.bearer(&minted)), "authentication_required");
+    assert_eq!(steer(&gate, |ask| ask.bearer(&minted)), "orchestrator_required");
     for era in ERAS {
         let list = gate.ask(&Message::list(era).header("X-Toolgate-Task-ID", &key));
         assert_eq!(list.tools(), ["help"], "a finished task is no error for a list");

@@ -48,7 +48,10 @@ fn names_that_lead_nowhere_are_refused_with_the_nearest_one() {
     refused("[packs.tood]\n", &["there is no pack 'tood'", "did you mean 'todo'?"]);
     refused("disabled_tools = [\"ad_task\"]\n[packs.todo]\n", &["'ad_task'", "did you mean 'add_task'?"]);
     refused("[packs.todo]\n[tools.delete_tasks]\neffect = \"read\"\n", &["did you mean 'delete_task'?"]);
-    refused("[packs.todo]\n[tools.add_task]\npermission = \"everyone\"\n", &["add_task", "everyone", "signed_in"]);
+    refused(
+        "[packs.todo]\n[tools.add_task]\npermission = \"everyone\"\n",
+        &["toolgate.toml:3:14: ", "everyone", "signed_in"],
+    );
     refused("[packs.echo]\n", &["needs definitions"]);
     refused("[packs.todo]\ndefinitions = \"x.json\"\n", &["takes no definitions"]);
     refused("[packs.echo]\ndefinitions = \"missing.json\"\n", &["missing.json"]);

@@ -10,6 +10,8 @@ use super::bed::{
     wait::until,
 };
 
+/// What an operator keeps in a file.
+const COORDINATOR: &str = "a-secret-of-the-operator-of-some-length";
 const NOBODY: &str = "authentication_required";
 
 /// Whose list it is: each user's holds one task, named after them.
@@ -87,28 +89,133 @@ fn a_token_in_the_address_is_refused() {
 #[test]
 fn agents_show_themselves_by_token_or_argument() {
     let home = Home::with("[packs.gate]\n[packs.todo]\n[identity]\ncoordinator_token_file = \"coordinator\"\n");
-    home.write("coordinator", "a-secret-of-the-operator\n");
+    home.write_secret("coordinator", &format!("{COORDINATOR}\n"));
     let gate = home.serve();
     let worker = home.mint("--agent w --kind worker --project p --purpose task");
     assert_eq!(kind(&gate, json!({}), |ask| ask), "unauthenticated");
     assert_eq!(kind(&gate, json!({}), |ask| ask.bearer(&worker)), "worker");
     assert_eq!(kind(&gate, json!({"session_token": worker}), |ask| ask), "worker");
-    assert_eq!(kind(&gate, json!({"coordinator_token": "a-secret-of-the-operator"}), |ask| ask), "coordinator");
-    for wrong in ["", "a-secret", "a-secret-of-the-operator\n"] {
+    assert_eq!(kind(&gate, json!({"coordinator_token": COORDINATOR}), |ask| ask), "coordinator");
+    for wrong in ["", "a-secret", "a-secret-of-the-operator-of-some-length\n"] {
         assert_eq!(kind(&gate, json!({"coordinator_token": wrong}), |ask| ask), "unauthenticated", "{wrong:?}");
     }
-    // nor is it one anywhere else
-    assert_eq!(kind(&gate, json!({}), |ask| ask.bearer("a-secret-of-the-operator")), "unauthenticated");
+    // it counts in every place, so that a list and help agree
+    assert_eq!(kind(&gate, json!({}), |ask| ask.bearer(COORDINATOR)), "coordinator");
 }
 
 #[test]
-fn an_empty_coordinator_file_lets_nobody_in() {
+fn a_coordinator_secret_that_can_be_guessed_or_read_is_refused() {
     let home = Home::with("[packs.gate]\n[identity]\ncoordinator_token_file = \"coordinator\"\n");
-    home.write("coordinator", "\n");
-    let gate = home.serve();
-    for token in ["", "\n", " "] {
-        assert_eq!(kind(&gate, json!({"coordinator_token": token}), |ask| ask), "unauthenticated", "{token:?}");
+    for weak in ["\n", "ab", "thirty-one characters are short"] {
+        home.write_secret("coordinator", weak);
+        for (command, code) in [(&["check"][..], 1), (&["serve", "--listen", "127.0.0.1:0"], 2)] {
+            let ran = home.run(command);
+            let said = format!("{}{}", ran.out, ran.err);
+            assert_eq!(ran.code, Some(code), "{weak:?} {ran:?}");
+            assert!(said.contains("at least 32") && said.contains("openssl rand -hex 32"), "{ran:?}");
+        }
     }
+    home.write("coordinator", COORDINATOR);
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.out.contains("chmod 600"), "{ran:?}");
+}
+
+#[test]
+fn a_revoked_token_is_nobody_on_the_next_request_and_is_told_so() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let add = |token: &str| gate.ask(&Message::call(Era::Modern, "add_task", json!({"title": "x"})).bearer(token));
+    let made = home.json(&["token", "mint", "--user", "alice"]);
+    let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let (again, bob) = (home.mint("--user alice"), home.mint("--user bob"));
+    for token in [token, &again, &bob] {
+        assert_eq!(add(token).verdict(), "ok");
+    }
+    home.json(&["token", "revoke", id]);
+    let refused = add(token);
+    assert_eq!(refused.verdict(), NOBODY);
+    assert!(refused.text().contains("refused: it was revoked."), "{}", refused.text());
+    assert_eq!((add(&again).verdict(), add(&bob).verdict()), ("ok".to_owned(), "ok".to_owned()));
+    home.json(&["token", "revoke", "--subject", "user:alice"]);
+    assert_eq!((add(&again).verdict(), add(&bob).verdict()), (NOBODY.to_owned(), "ok".to_owned()));
+    assert_eq!(add(&home.mint("--user alice")).verdict(), "ok", "one that is made afterwards");
+    let revoked = home.json(&["token", "revoked"]);
+    assert_eq!((&revoked[0]["name"], &revoked[1]["name"]), (&json!(id), &json!("user:alice")));
+    // the token itself is as good as its id
+    let last = home.mint("--user alice");
+    home.json(&["token", "revoke", &last]);
+    assert_eq!(add(&last).verdict(), NOBODY);
+    for wrong in [
+        &["token", "revoke"][..],
+        &["token", "revoke", "--subject", "alice"],
+        &["token", "revoke", "--all-before", "9999-01-01T00:00:00Z"],
+        &["token", "revoke", "a.b.c"],
+        &["token", "mint", "--user", "u", "--ttl", "91d"],
+        &["token", "mint", "--user", "u", "--operator", "--ttl", "8d"],
+    ] {
+        assert_eq!(home.run(wrong).code, Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_minted_agent_token_ends_with_the_agents_work() {
+    let home = Home::with("[packs.team]\n");
+    for arguments in ["project add p", "agent add ann --project p"] {
+        assert_eq!(home.run(&arguments.split(' ').collect::<Vec<_>>()).code, Some(0));
+    }
+    let gate = home.serve();
+    let token = home.mint("--agent ann --kind worker --project p --purpose chat");
+    let profile = || gate.ask(&Message::call(Era::Modern, "get_my_profile", json!({})).bearer(&token));
+    assert_eq!(profile().verdict(), "ok");
+    for (end, again) in [
+        ("agent set ann --status suspended", "agent set ann --status active"),
+        ("agent unassign ann p", "agent assign ann p"),
+        ("project set p --status archived", "project set p --status active"),
+    ] {
+        assert_eq!(home.run(&end.split(' ').collect::<Vec<_>>()).code, Some(0), "{end}");
+        let refused = profile();
+        assert_eq!(refused.verdict(), NOBODY, "{end}");
+        assert!(refused.text().contains("refused: it was revoked."), "{}", refused.text());
+        assert_eq!(home.run(&again.split(' ').collect::<Vec<_>>()).code, Some(0), "{again}");
+        assert_eq!(profile().verdict(), "ok", "{again}");
+    }
+}
+
+#[test]
+fn failed_attempts_are_counted_by_the_client_that_a_trusted_proxy_names() {
+    let home = Home::with("[packs.todo]\n[server]\ntrusted_proxies = [\"127.0.0.0/8\"]\n");
+    let gate = home.serve();
+    let keys: Vec<String> =
+        (0..4).map(|_| home.json(&["key", "create", "--user", "alice"])["key"].as_str().unwrap().to_owned()).collect();
+    let add = |token: &str, client: &str| {
+        let message = Message::call(Era::Modern, "add_task", json!({"title": "x"})).bearer(token);
+        gate.send(&message.request().header("X-Forwarded-For", client))
+    };
+    for _ in 0..40 {
+        assert_eq!(add("tgk_guess", "203.0.113.9").verdict(), NOBODY);
+    }
+    // one attempt is forgotten every two seconds, and a guess takes its place: several keys, in case it was just then
+    let is_throttled = |client: &str, keys: &[String]| {
+        keys.iter().any(|key| {
+            add("tgk_guess", "203.0.113.9");
+            add(key, client).text().contains("too many attempts failed")
+        })
+    };
+    assert!(is_throttled("203.0.113.9", &keys[..2]));
+    assert!(is_throttled("198.51.100.1, 203.0.113.9", &keys[2..]), "nobody chooses the address to be counted by");
+    assert_eq!(add(&keys[0], "198.51.100.1").verdict(), "ok", "failures cost their own client alone");
+    assert_eq!(add(&keys[0], "1.1.1.1, 203.0.113.9").verdict(), "ok", "a known caller is not locked out");
+}
+
+#[test]
+fn a_task_key_counts_in_the_place_of_a_token() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let task = home.json(&["task", "start", "--owner", "alice"]);
+    let key = task["task_key"].as_str().unwrap();
+    assert_eq!(kind(&gate, json!({}), |ask| ask.bearer(key)), "task");
+    assert_eq!(kind(&gate, json!({}), |ask| ask.bearer("tk_0123456789012345678901")), "unauthenticated");
 }
 
 #[test]

@@ -16,6 +16,16 @@ const RAISE: &str = include_str!("../../src/raise.rs");
 const OPEN_TO_ALL: [&str; 5] =
     ["authenticate", "get_configuration_catalog", "get_configuration_profiles", "help", "validate_configuration"];
 
+/// A coordinator's alone: signing in as anybody else does not help.
+const COORDINATORS: [&str; 6] = [
+    "get_agent_action",
+    "health_check",
+    "list_active_projects_with_agents",
+    "list_managed_agents",
+    "report_agent_error",
+    "report_process_exit",
+];
+
 fn packs() -> Vec<&'static str> {
     let line = RAISE.lines().find(|line| line.contains("const PACKS")).expect("the packs are listed");
     line.split('"').skip(1).step_by(2).collect()
@@ -67,6 +77,10 @@ fn over_the_wire_a_stranger_is_turned_away_from_each_in_every_era() {
                 // hidden when denied, as tools of unknown effect are
                 "echo_text" => "-32602",
                 hidden if hidden.starts_with("admin_") => "-32602",
+                "get_process_state" | "set_process_decision" | "inject_steps" | "get_git_diff" | "get_commit_log" => {
+                    "orchestrator_required"
+                }
+                coordinator if COORDINATORS.contains(&coordinator) => "coordinator_required",
                 _ => "authentication_required",
             };
             assert_eq!(answer.verdict(), expected, "{tool} {era:?}");

@@ -88,6 +88,28 @@ fn a_key_that_others_can_read_is_refused() {
 }
 
 #[test]
+fn a_vault_folder_that_is_missing_or_a_file_is_found_without_serving() {
+    let home = Home::with("[packs.vault]\nroot = \"documents\"\n");
+    let found = |home: &Home| {
+        let findings = home.run(&["doctor", "--json"]).json()["findings"].clone();
+        findings.as_array().unwrap().iter().find(|finding| finding["what"] == "vault folder").unwrap().clone()
+    };
+    let refused = |home: &Home| {
+        let check = home.run(&["check"]);
+        assert_eq!(check.code, Some(1), "{check:?}");
+        assert!(check.out.contains("documents") && check.out.contains("[packs.vault]"), "{}", check.out);
+        assert_eq!(found(home)["good"], false);
+    };
+    refused(&home);
+    home.write("documents", "a file");
+    refused(&home);
+    fs::remove_file(home.path("documents")).unwrap();
+    fs::create_dir(home.path("documents")).unwrap();
+    assert_eq!(home.run(&["check"]).code, Some(0));
+    assert_eq!(found(&home)["good"], true);
+}
+
+#[test]
 fn a_key_file_that_is_garbled_is_refused_and_left_as_it_is() {
     let home = Home::bare();
     home.mint("--user alice");
@@ -134,4 +156,18 @@ fn a_database_of_somebody_else_is_refused_and_left_as_it_is() {
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:notes.txt"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert_eq!(fs::read(home.path("notes.txt")).unwrap(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_data_folder_that_others_may_write_to_is_warned_of() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    let home = Home::with("[packs.todo]\n");
+    fs::create_dir(home.path(".toolgate")).unwrap();
+    for (mode, warned) in [(0o777, true), (0o720, true), (0o755, false), (0o700, false)] {
+        fs::set_permissions(home.path(".toolgate"), fs::Permissions::from_mode(mode)).unwrap();
+        let gate = home.serve();
+        assert_eq!(gate.log().contains("others may write to the data folder"), warned, "{mode:o}: {}", gate.log());
+    }
 }

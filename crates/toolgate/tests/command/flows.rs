@@ -51,7 +51,14 @@ fn a_token_for_a_configured_flow_carries_its_list() {
     let token = home.mint("--user alice --flow tidy-up");
     assert_eq!(gate.ask(&Message::list(Era::Modern).bearer(&token)).tools(), ["complete_task", "list_tasks"]);
     let own = home.mint("--user alice --flow tidy-up --allow add_task");
-    assert_eq!(gate.ask(&Message::list(Era::Modern).bearer(&own)).tools(), ["add_task"]);
+    assert_eq!(gate.ask(&Message::list(Era::Modern).bearer(&own)).tools(), [""; 0], "no more than is configured");
+    let refused = gate.ask(&Message::call(Era::Modern, "add_task", json!({"title": "x"})).bearer(&own));
+    assert_eq!(refused.verdict(), "not_in_allowlist");
+    drop(gate);
+    home.write("toolgate.toml", &CONFIG.replace("\"list_tasks\", \"complete_task\", ", "\"list_tasks\", "));
+    let gate = home.serve();
+    let narrowed = gate.ask(&Message::list(Era::Modern).bearer(&token)).tools();
+    assert_eq!(narrowed, ["list_tasks"], "to narrow the flow is to narrow its tokens");
 }
 
 #[test]

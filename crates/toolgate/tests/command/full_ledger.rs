@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::bed::{
     home::Home,
+    http::Request,
     message::{Era, Message},
 };
 
@@ -15,18 +16,23 @@ fn a_full_ledger_stops_calls_and_not_lists_and_room_lets_them_go_on() {
     let gate = home.serve();
     let token = home.mint("--user alice");
     let add = |title: &str| Message::call(Era::Modern, "add_task", json!({"title": title})).bearer(&token);
-    // the last one with room for its intent alone ran, and says that what came of it is not on record
+    let ready = || gate.send(&Request::new("GET", "/readyz"));
+    assert_eq!(ready().status, 200);
+    // room for what comes of a call is kept with its intent: none runs that can't be put on record
     let mut ran = 0;
     let refused = (0..5000).find_map(|n| {
         let answer = gate.ask(&add(&format!("task {n}")));
-        let is_refused = answer.status != 200 && !answer.text().contains("the call ran");
-        ran += usize::from(!is_refused);
-        is_refused.then_some(answer)
+        assert!(!answer.text().contains("the call ran"), "{}", answer.text());
+        ran += usize::from(answer.status == 200);
+        (answer.status != 200).then_some(answer)
     });
     let answer = refused.expect("a ledger of 200 kB is full by then");
     assert!(ran > 10, "it took some: {ran}");
     assert_eq!((answer.status, answer.verdict()), (503, "-32603".to_owned()));
     assert!(answer.text().contains("can't be recorded now"), "{}", answer.text());
+    assert!(answer.text().contains("the ledger is full"), "the caller hears why: {}", answer.text());
+    let unready = ready();
+    assert_eq!((unready.status, unready.text()), (503, "the ledger is full\n".into()));
     assert!(!gate.ask(&Message::list(Era::Modern).bearer(&token)).tools().is_empty(), "lists are no calls");
     drop(gate);
 

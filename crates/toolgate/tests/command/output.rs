@@ -109,6 +109,8 @@ fn a_key_is_shown_once() {
     let home = home();
     let made = home.run(&["key", "create", "--user", "alice"]);
     let key = made.out.trim_end();
+    assert!(!key.contains(char::is_whitespace), "the secret stands alone: {key}");
+    assert!(made.err.contains("toolgate key revoke key_") && !made.err.contains(key), "{}", made.err);
     // a secret may have a '_' of its own
     let secret = key.splitn(3, '_').last().unwrap();
     for command in [&["key", "list"][..], &["key", "list", "--json"]] {

@@ -234,7 +234,7 @@ fn nobody_but_an_operator_in_person_runs_anything_over_http() {
         (&*home.mint("--user ann --tenant acme --role owner"), 403),
         (&*home.mint(&format!("--task {task_id} --operator")), 403),
         (&*home.mint("--agent m --kind manager --operator"), 403),
-        (text(&task, "task_key"), 401),
+        (text(&task, "task_key"), 403),
     ]
     .map(|(token, status)| (token.to_owned(), status));
     for (token, status) in callers {

@@ -81,11 +81,11 @@ fn a_day(home: &Home) {
     for name in ["docs.greet", "docs.p1"] {
         assert!(is_there(get(Some(&alice), name)), "{name}");
     }
-    for uri in ["test://odd", "test://é", "test://notes/é", "test://private/é", "other://a"] {
+    for uri in ["test://odd", "test://é", "test://notes/%C3%A9", "test://private/%C3%A9", "other://a"] {
         assert!(is_there(read(Some(&alice), uri)), "{uri}");
     }
     assert!(is_there(get(Some(&bob), "docs.greet")));
-    assert!(is_there(read(Some(&bob), "test://private/é?q=https://ann:hunter2hunter2@files.example")));
+    assert!(is_there(read(Some(&bob), "test://private/%C3%A9?q=https://ann:hunter2hunter2@files.example")));
     for (token, name) in [(Some(bob.as_str()), "nobody has it"), (None, "docs.greet")] {
         assert!(!is_there(get(token, name)), "{name}");
     }
@@ -118,7 +118,7 @@ fn a_prompt_and_a_resource_that_other_rules_decide_otherwise_are_said_and_the_ot
     assert_eq!(
         replay["changes"],
         json!([
-            change("user:alice", "resource:test://private/é", "allowed", "hidden", ""),
+            change("user:alice", "resource:test://private/%C3%A9", "allowed", "hidden", ""),
             change("user:bob", "prompt:docs.greet", "allowed", "denied", "bob_greets_nobody"),
             change("user:bob", "resource:test://é", "hidden", "allowed", ""),
         ]),
@@ -140,7 +140,7 @@ fn the_facts_are_those_of_now_and_what_they_do_not_tell_is_not_guessed() {
         json!([
             change("user:alice", "prompt:docs.p1", "allowed", "hidden", ""),
             change("user:alice", "resource:other://a", "allowed", "hidden", ""),
-            change("user:alice", "resource:test://notes/é", "allowed", "needs_approval", "approval"),
+            change("user:alice", "resource:test://notes/%C3%A9", "allowed", "needs_approval", "approval"),
         ]),
         "{with_facts:#}"
     );
@@ -152,14 +152,14 @@ fn the_facts_are_those_of_now_and_what_they_do_not_tell_is_not_guessed() {
     let words = |method, params| ask(&gate, Some(&alice), method, &params).words();
     assert!(words("prompts/get", json!({"name": "docs.p1"})).starts_with("Unknown prompt"));
     assert!(words("resources/read", json!({"uri": "other://a"})).starts_with("Resource not found"));
-    assert!(words("resources/read", json!({"uri": "test://notes/é"})).contains("approval"));
+    assert!(words("resources/read", json!({"uri": "test://notes/%C3%A9"})).contains("approval"));
     drop(gate);
 
     home.write("toolgate.toml", "rules = [\"rules\"]\n[packs.gate]\n");
     let gone = replay(&home, &[]);
     assert_eq!(gone["changed"], 0);
     let of_alice =
-        gone["not_redecided"].as_array().unwrap().iter().filter(|open| open["tool"] == "resource:test://notes/é");
+        gone["not_redecided"].as_array().unwrap().iter().filter(|open| open["tool"] == "resource:test://notes/%C3%A9");
     assert_eq!(of_alice.map(|open| open["why"].clone()).collect::<Vec<_>>(), ["tool_gone"]);
 }
 
@@ -176,9 +176,9 @@ fn the_ledger_says_which_address_of_a_pattern_was_read() {
     assert_eq!(
         asked("test://{kind}/é{?q}", "answered"),
         [
-            some("template:test://notes/é"),
-            some("template:test://private/é"),
-            some("template:test://private/é?q=https://ann:[redacted]@files.example"),
+            some("template:test://notes/%C3%A9"),
+            some("template:test://private/%C3%A9"),
+            some("template:test://private/%C3%A9?q=https://ann:[redacted]@files.example"),
         ]
     );
     assert_eq!(asked("other://*", "answered"), [some("address:other://a")]);

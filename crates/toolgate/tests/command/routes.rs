@@ -1,8 +1,8 @@
-//! Every address, asked by each kind of caller; an address without a row here fails.
-
-use std::collections::BTreeSet;
+//! Every address and every MCP method, asked by callers who may not; what has no row here fails.
 
 use serde_json::json;
+use toolgate_mcp::Protocols;
+use toolgate_server::http::{ROUTES, matches};
 
 use super::bed::{
     home::Home,
@@ -10,13 +10,6 @@ use super::bed::{
     message::{Era, Message},
     served::Served,
 };
-
-/// Read as text: what it names must be in the table.
-const ROUTES: &str = concat!(
-    include_str!("../../../toolgate-server/src/http/route.rs"),
-    include_str!("../../../toolgate-server/src/http/approvals.rs"),
-    include_str!("../../../toolgate-server/src/http/processes.rs")
-);
 
 /// What each caller gets: the status, and for a call what it came to.
 struct Row {
@@ -72,6 +65,20 @@ const TABLE: &[Row] = &[
     row("GET", "/api/v1/tasks/task_1", "401", "403", "404"),
     row("POST", "/api/v1/tasks/task_1/finish", "401", "403", "404"),
     row("POST", "/api/v1/tasks/task_1/commits", "401", "403", "400"),
+    // whoever sets up a team is the operator
+    row("GET", "/api/v1/agents", "401", "403", "200"),
+    row("POST", "/api/v1/agents", "401", "403", "400"),
+    row("DELETE", "/api/v1/agents", "405", "405", "405"),
+    row("OPTIONS", "/api/v1/agents", "204", "204", "204"),
+    row("GET", "/api/v1/agents/a1", "401", "403", "404"),
+    row("PATCH", "/api/v1/agents/a1", "401", "403", "404"),
+    row("POST", "/api/v1/agents/a1/passkey", "401", "403", "404"),
+    row("PUT", "/api/v1/agents/a1/projects/p1", "401", "403", "404"),
+    row("DELETE", "/api/v1/agents/a1/projects/p1", "401", "403", "404"),
+    row("GET", "/api/v1/projects", "401", "403", "200"),
+    row("POST", "/api/v1/projects", "401", "403", "400"),
+    row("GET", "/api/v1/projects/p1", "401", "403", "404"),
+    row("PATCH", "/api/v1/projects/p1", "401", "403", "404"),
 ];
 
 struct Callers {
@@ -86,7 +93,9 @@ fn ask(gate: &Served, row: &Row, callers: &Callers, token: Option<&str>) -> Stri
         ("POST", "/mcp") => Message::call(Era::Late, "add_task", json!({"title": "x"})).request(),
         ("OPTIONS", _) => Request::new("OPTIONS", row.path).header("Origin", "http://localhost:1"),
         (method, "/mcp") => Request::new(method, "/mcp").header("Mcp-Session-Id", &callers.session),
-        ("POST", path) => Request { path: path.to_owned(), ..Request::json("{}") },
+        ("POST" | "PATCH", path) => {
+            Request { method: row.method.to_owned(), path: path.to_owned(), ..Request::json("{}") }
+        }
         (method, path) => Request::new(method, path),
     };
     if let Some(token) = token {
@@ -127,35 +136,79 @@ fn what_is_at_no_address_is_not_found() {
     }
 }
 
-/// String literals of a piece of source.
-fn literals(text: &str) -> impl Iterator<Item = &str> {
-    text.split('"').skip(1).step_by(2)
+#[test]
+fn every_route_of_the_router_is_in_the_table() {
+    for (method, address) in ROUTES {
+        assert!(
+            TABLE.iter().any(|row| row.method == *method && matches(address, row.path)),
+            "{method} {address} has no row: say who may ask it what"
+        );
+    }
 }
 
 #[test]
-fn every_route_of_the_source_is_in_the_table() {
-    let paths: BTreeSet<&str> = TABLE.iter().map(|row| row.path).collect();
-    let named: BTreeSet<&str> = ROUTES
-        .lines()
-        .flat_map(literals)
-        .filter(|literal| literal.starts_with('/') && !literal.contains(' '))
-        .collect();
-    assert!(named.len() >= 5, "the source is not read as it should be: {named:?}");
-    for path in named {
-        assert!(paths.contains(path), "{path} has no row: say who may ask it what");
+fn what_no_row_of_the_router_names_leads_nowhere() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let operator = home.mint("--user ops --operator");
+    for (method, path, status) in [
+        ("POST", "/api/v1/approvals/appr_1/extend", 404),
+        ("DELETE", "/api/v1/approvals/appr_1", 405),
+        ("GET", "/api/v1/processes/proc_1/next/x", 404),
+        ("PUT", "/api/v1/tasks/task_1/finish", 405),
+        ("GET", "/api/v1/agents/a1/passkey", 405),
+        ("GET", "/api/v2/agents", 404),
+    ] {
+        let answer = gate.send(
+            &Request { method: method.to_owned(), path: path.to_owned(), ..Request::json("{}") }.bearer(&operator),
+        );
+        assert_eq!(answer.status, status, "{method} {path}");
+        assert_eq!(answer.header("allow").is_some(), status == 405, "{method} {path}");
     }
-    let mut arms = 0;
-    for line in ROUTES.lines().filter(|line| line.contains("&Method::")) {
-        let path = literals(line).find(|literal| literal.starts_with('/')).filter(|_| !line.contains("METADATA"));
-        let path = path.unwrap_or(METADATA);
-        for arm in line.split("&Method::").skip(1) {
-            let method: String = arm.chars().take_while(char::is_ascii_uppercase).collect();
-            assert!(
-                TABLE.iter().any(|row| row.path == path && row.method == method),
-                "{method} {path} has no row: say who may ask it what"
-            );
-            arms += 1;
+}
+
+/// Every MCP method with what a caller without a credential gets where everybody must sign in.
+const METHODS: &[(&str, u16)] = &[
+    ("tools/call", 401),
+    ("tools/list", 401),
+    ("prompts/get", 401),
+    ("prompts/list", 401),
+    ("resources/read", 401),
+    ("resources/list", 401),
+    ("resources/templates/list", 401),
+    ("completion/complete", 401),
+    ("logging/setLevel", 401),
+    ("resources/subscribe", 401),
+    ("resources/unsubscribe", 401),
+    ("subscriptions/listen", 401),
+    // what a client needs before it can sign in
+    ("initialize", 200),
+    ("ping", 200),
+    ("server/discover", 200),
+];
+
+#[test]
+fn every_method_refuses_a_caller_who_must_sign_in_and_has_not() {
+    let home = Home::with("[packs.gate]\n[packs.todo]\n[identity]\nchallenge = \"always\"\n");
+    let gate = home.serve();
+    for (method, protocols) in toolgate_mcp::methods() {
+        let row = METHODS.iter().find(|(name, _)| *name == method);
+        let (_, expected) = row.unwrap_or_else(|| panic!("{method} has no row: say what nobody gets"));
+        let eras: &[Era] = match protocols {
+            Protocols::Both => &[Era::Modern, Era::Late, Era::Early],
+            Protocols::Stateless => &[Era::Modern],
+            Protocols::Legacy => &[Era::Late, Era::Early],
+        };
+        for era in eras {
+            let message = match method {
+                "initialize" => Message::initialize(*era),
+                "resources/read" => Message::new(*era, method).param("uri", json!("x:y")).header("Mcp-Name", "x:y"),
+                "tools/call" | "prompts/get" => Message::new(*era, method).param("name", json!("help")),
+                _ => Message::new(*era, method),
+            };
+            for message in [message.clone(), message.bearer("nonsense")] {
+                assert_eq!(gate.ask(&message).status, *expected, "{method} {era:?}");
+            }
         }
     }
-    assert!(arms >= 8, "the source is not read as it should be: {arms} arms");
 }

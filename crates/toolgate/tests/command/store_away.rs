@@ -42,8 +42,75 @@ fn lists_stay_as_they_were_calls_fail_and_recovery_needs_no_restart() {
     }
 
     database.come_back();
-    until("calls work again", || (call(&mia).status == 200).then_some(()));
-    assert_eq!(call(&mia).verdict(), "ok");
+    until("calls work again", || (call(&mia).verdict() == "ok").then_some(()));
     assert_eq!(list(&mia, Era::Modern), known);
     assert_eq!(list(&nora, Era::Modern), ["help"]);
+}
+
+/// One prober looks for the database; nobody who asks waits for it, or for anybody else who asks.
+#[test]
+fn many_who_ask_at_once_are_answered_at_once() {
+    let database = Database::create();
+    let home = Home::with(CONFIG).on(&database.url());
+    let gate = home.serve();
+    let token = home.mint("--user nora");
+    let list = Message::list(Era::Modern).bearer(&token);
+    let call = Message::call(Era::Modern, "list_tasks", json!({})).bearer(&token);
+    let known = gate.ask(&list).tools();
+    database.go_away();
+    until("calls fail", || (gate.ask(&call).status == 503).then_some(()));
+
+    let start = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        let asking: Vec<_> =
+            (0..60).map(|_| scope.spawn(|| (gate.ask(&list).tools(), gate.ask(&call).status))).collect();
+        for asked in asking {
+            assert_eq!(asked.join().unwrap(), (known.clone(), 503));
+        }
+    });
+    // two seconds for each, one after the other, would be four minutes
+    assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+    database.come_back();
+    until("calls work again", || (gate.ask(&call).status == 200).then_some(()));
+}
+
+#[test]
+fn a_write_whose_table_is_locked_is_refused_and_never_done() {
+    let database = Database::create();
+    let home = Home::with(CONFIG).on(&database.url());
+    let gate = home.serve();
+    let token = home.mint("--user nora");
+    let add = |title: &str| gate.ask(&Message::call(Era::Modern, "add_task", json!({"title": title})).bearer(&token));
+    assert_eq!(add("before").verdict(), "ok");
+    let locked = database.lock("todo_tasks");
+    let refused = add("during").result();
+    assert_eq!(refused["structuredContent"], json!({"error": "Failed to create task", "code": "internal"}));
+    drop(locked);
+    let listed = gate.ask(&Message::call(Era::Modern, "list_tasks", json!({})).bearer(&token)).result();
+    let tasks = listed["structuredContent"]["tasks"].as_array().unwrap().len();
+    assert_eq!(tasks, 1, "what was refused is not done later");
+}
+
+/// What may have been done is not called a failure: not in the answer, not on record, not in the receipt.
+#[test]
+fn a_write_whose_answer_is_lost_is_unknown_everywhere() {
+    let database = Database::create();
+    let home = Home::with(CONFIG).on(&database.url());
+    let gate = home.serve();
+    let add = Message::call(Era::Modern, "add_task", json!({"title": "lost"})).bearer(&home.mint("--user nora"));
+    database.stall("todo_tasks");
+    let answer = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| gate.ask(&add).result());
+        while !asked.is_finished() {
+            database.end_stalled();
+        }
+        asked.join().unwrap()
+    });
+    assert_eq!((&answer["isError"], &answer["structuredContent"]["code"]), (&json!(true), &json!("outcome_unknown")));
+    let said = answer["structuredContent"]["error"].as_str().unwrap();
+    assert!(said.contains("Look before trying again"), "{said}");
+    let receipt = answer["_meta"]["toolgate/receipt"].as_str().unwrap();
+    assert_eq!(home.json(&["receipts", "show", receipt])["state"], "unknown");
+    let records = home.run(&["ledger", "export", "--outcome", "unknown"]).out;
+    assert!(records.contains("add_task") && records.contains("outcome_unknown"), "{records}");
 }

@@ -90,10 +90,6 @@ fn of_another_type(tool: &str) -> String {
     format!("Tool '{tool}' is not available for this task type.")
 }
 
-fn not_signed_in(tool: &str) -> String {
-    format!("Tool '{tool}' requires authentication. ")
-}
-
 #[test]
 fn a_regular_tasks_list_lacks_the_five() {
     let bench = Bench::new();
@@ -159,7 +155,7 @@ fn shared_tools_are_unaffected() {
 #[test]
 fn a_missing_header_gets_shared_tools_only() {
     let bench = Bench::new();
-    bench.is_kept_to_shared_tools(None, not_signed_in);
+    bench.is_kept_to_shared_tools(None, of_another_type);
     let write = bench.call(Era::Modern, None, "write_result", json!({"result": "x"})).result();
     assert_eq!(write["structuredContent"]["error"], "Missing X-Toolgate-Task-ID header.");
 }
@@ -177,9 +173,9 @@ fn a_row_without_the_flag_gets_shared_tools_only() {
 fn an_unknown_task_gets_shared_tools_only() {
     let bench = Bench::new();
     let (id, _) = bench.orchestrator();
-    bench.is_kept_to_shared_tools(Some("tk_AAAAAAAAAAAAAAAAAAAAAA"), not_signed_in);
+    bench.is_kept_to_shared_tools(Some("tk_AAAAAAAAAAAAAAAAAAAAAA"), of_another_type);
     // the public id is no key
-    bench.is_kept_to_shared_tools(Some(&id), not_signed_in);
+    bench.is_kept_to_shared_tools(Some(&id), of_another_type);
 }
 
 #[test]
@@ -187,7 +183,7 @@ fn a_finished_task_gets_shared_tools_only() {
     let bench = Bench::new();
     let (id, key) = bench.orchestrator();
     assert_eq!(bench.home.json(&["task", "finish", &id])["finished"], json!(true));
-    bench.is_kept_to_shared_tools(Some(&key), not_signed_in);
+    bench.is_kept_to_shared_tools(Some(&key), of_another_type);
 }
 
 #[test]
@@ -227,7 +223,11 @@ fn a_task_that_ends_between_its_list_and_its_call_is_refused() {
         assert_eq!(bench.list(era, Some(&key)).len(), 17);
         assert_eq!(bench.call(era, Some(&key), "get_process_state", json!({})).verdict(), "ok");
         bench.home.json(&["task", "finish", &id]);
-        assert_eq!(bench.call(era, Some(&key), "get_process_state", json!({})).verdict(), "authentication_required");
+        for key in [Some(key.as_str()), Some(""), Some("tk_unknown"), None] {
+            let refused = bench.call(era, key, "get_process_state", json!({}));
+            assert_eq!(refused.verdict(), "orchestrator_required", "{key:?}");
+            assert_eq!(refused.words(), "Tool 'get_process_state' is not available for this task type.", "{key:?}");
+        }
         assert_eq!(bench.list(era, Some(&key)), SHARED);
     }
 }
@@ -240,7 +240,7 @@ fn a_token_of_a_task_says_what_its_key_says_and_ends_with_it() {
     let state = || bench.gate.ask(&Message::call(Era::Modern, "get_process_state", json!({})).bearer(&token)).verdict();
     assert_eq!(state(), "ok");
     bench.home.json(&["task", "finish", &id]);
-    assert_eq!(state(), "authentication_required");
+    assert_eq!(state(), "orchestrator_required");
 }
 
 #[test]

@@ -17,12 +17,12 @@ use super::bed::{
 
 const CONFIG: &str =
     "[packs.gate]\n[packs.spine]\n[packs.team]\n[identity]\ncoordinator_token_file = \"coordinator\"\n";
-const SECRET: &str = "coordinate-this-canary";
+const SECRET: &str = "coordinate-this-canary-of-some-length";
 const PASSKEY: &str = "passkey-canary-4711";
 
 /// `boss`, and under it `ann`, in the project `p`; something waits for both to be read.
 pub fn staffed(home: Home) -> Home {
-    home.write("coordinator", &format!("{SECRET}\n"));
+    home.write_secret("coordinator", &format!("{SECRET}\n"));
     home.write("passkey", &format!("{PASSKEY}\n"));
     for arguments in [
         "project add p --working-directory /srv/p",
@@ -80,6 +80,24 @@ fn content(answer: &Answer) -> Value {
 }
 
 #[test]
+fn an_operator_lists_an_agents_sessions_and_ends_one() {
+    let home = staffed(Home::with("[packs.gate]\n[packs.team]\n"));
+    let gate = home.serve();
+    assert_eq!(home.json(&["agent", "sessions", "ann"]), json!([]));
+    let token = sign_in(&gate, "ann");
+    assert_eq!(gate.ask(&call("get_my_profile", &token)).verdict(), "ok");
+    let listed = home.json(&["agent", "sessions", "ann"]);
+    assert_eq!((&listed[0]["agent"], &listed[0]["project"]), (&json!("ann"), &json!("p")));
+    assert!(!listed.to_string().contains(&token));
+    let id = listed[0]["id"].as_str().unwrap();
+    assert!(home.run(&["agent", "sessions", "ann"]).out.contains(id));
+    assert_eq!(home.json(&["agent", "end-session", id])["ended"], true);
+    assert_eq!(home.json(&["agent", "sessions", "ann"]), json!([]));
+    assert_eq!(gate.ask(&call("get_my_profile", &token)).verdict(), "authentication_required");
+    assert_eq!(home.run(&["agent", "end-session", id]).code, Some(1), "it is over");
+}
+
+#[test]
 fn a_session_is_a_bearer_or_an_argument_in_every_era() {
     let home = home();
     let gate = home.serve();
@@ -127,7 +145,7 @@ fn what_ended_on_one_replica_counts_on_no_other() {
     let database = Database::create();
     let home = staffed(Home::with(CONFIG).on(&database.url()));
     let other = Home::with(CONFIG).on(&database.url());
-    other.write("coordinator", SECRET);
+    other.write_secret("coordinator", SECRET);
     let (first, second) = (home.serve(), other.serve());
     let exited = |gate: &Served| {
         let arguments =
@@ -187,15 +205,12 @@ fn the_coordinators_token_is_the_files_and_an_empty_one_matches_nothing() {
     };
     assert_eq!(content(&ask(&gate, SECRET))["agent_count"], 2);
     for wrong in ["", "wrong", "coordinate-this-canary "] {
-        assert_eq!(ask(&gate, wrong).verdict(), "authentication_required", "{wrong:?}");
+        assert_eq!(ask(&gate, wrong).words(), "Tool 'health_check' requires Coordinator privilege", "{wrong:?}");
     }
     let as_manager = gate.ask(&Message::call(Era::Modern, "list_subordinates", json!({"coordinator_token": SECRET})));
     assert_eq!(as_manager.words(), "Tool 'list_subordinates' requires Manager privilege");
-    home.write("coordinator", "\n");
-    let empty = home.serve();
-    for token in ["", "\n"] {
-        assert_eq!(ask(&empty, token).verdict(), "authentication_required");
-    }
+    home.write_secret("coordinator", "\n");
+    assert_eq!(home.run(&["serve", "--listen", "127.0.0.1:0"]).code, Some(2), "an empty secret is none");
 }
 
 #[test]

@@ -44,6 +44,26 @@ fn a_task_is_added_given_started_and_ended() {
 }
 
 #[test]
+fn a_task_that_cant_be_given_or_started_is_not_added() {
+    let home = home();
+    let add = |arguments: &[&str]| home.run(&[&["project", "task", "add", "p"], arguments].concat());
+    assert_eq!(add(&["A", "--assign", "ann", "--start"]).code, Some(0));
+    for refused in [&["B", "--assign", "ann", "--start"][..], &["B", "--assign", "nobody"]] {
+        let ran = add(refused);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+    }
+    let long = "x".repeat(201);
+    for title in ["", long.as_str()] {
+        let ran = add(&[title]);
+        assert!(ran.code == Some(2) && ran.err.contains("a title has 1 to 200 characters"), "{ran:?}");
+    }
+    let listed = home.json(&["project", "task", "list", "p"]);
+    let titles: Vec<&str> = listed.as_array().unwrap().iter().map(|task| task["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["A"]);
+    assert_eq!(add(&[&"水".repeat(200)]).code, Some(0));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let home = home();
     let elsewhere = home.run(&["project", "task", "add", "q", "x"]);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::bed::{
     books::{Books, on_both},
     home::Home,
+    message::{Era, Message},
 };
 
 fn kinds(answer: &Value) -> Vec<&str> {
@@ -142,4 +143,38 @@ fn where_nothing_was_kept_a_look_is_a_mistake() {
         let ran = home.run(command);
         assert_eq!((ran.code, ran.err.contains("there is no store")), (Some(2), true), "{ran:?}");
     }
+}
+
+/// What a token says of a tenant counts only where the store has never known that tenant.
+#[test]
+fn removing_a_tenant_gives_its_members_nothing() {
+    let home = Home::with("[packs.admin]\n[packs.gate]\n[packs.todo]\n");
+    home.json(&["tenant", "add", "beta", "--owner", "bob"]);
+    home.json(&["tenant", "member", "set", "beta", "ben", "--role", "member"]);
+    let gate = home.serve();
+    let token = home.mint("--user ben --tenant beta --role owner --plan enterprise");
+    let list = || gate.ask(&Message::list(Era::Modern).bearer(&token)).tools();
+    let admin = |tools: &[String]| tools.iter().filter(|tool| tool.starts_with("admin_")).count();
+    assert!(list().contains(&"add_task".to_owned()));
+    assert_eq!(admin(&list()), 0, "the store says that he is a member");
+    let removed = home.json(&["tenant", "remove", "beta"]);
+    assert_eq!(list(), gate.ask(&Message::list(Era::Modern)).tools(), "nobody: that tenant is no more");
+    // as it was, once the removal is undone
+    assert_eq!(home.run(&["undo", removed["receipt"].as_str().unwrap()]).code, Some(0));
+    assert_eq!((list().contains(&"add_task".to_owned()), admin(&list())), (true, 0));
+}
+
+/// Whoever acts for a member is bound by what the tenant switched off.
+#[test]
+fn an_override_binds_the_tasks_of_members() {
+    let home = Home::with("[packs.gate]\n[packs.workspace]\n");
+    home.json(&["tenant", "add", "acme", "--owner", "ada"]);
+    let gate = home.serve();
+    let task = home.json(&["task", "start", "--owner", "ada"]);
+    let key = task["task_key"].as_str().unwrap();
+    let call = Message::call(Era::Modern, "write_knowledge", json!({"key": "k", "content": "c", "reason": "r"}));
+    let call = call.header("X-Toolgate-Task-ID", key);
+    assert_eq!(gate.ask(&call).verdict(), "ok");
+    home.json(&["override", "set", "acme", "write_knowledge", "off"]);
+    assert_eq!(gate.ask(&call).verdict(), "disabled_for_tenant");
 }

@@ -8,11 +8,19 @@ mod scripts;
 
 use serde::{Deserialize, Serialize};
 
-use super::{canonical::Json, diff::push_key, visible::visible};
+use super::{
+    canonical::Json,
+    diff::{push_key, shown_path},
+    visible::visible,
+};
 use crate::caller::words;
 
 /// More characters in one text than a description needs.
 const LONG: usize = 4_000;
+
+/// Arguments that carry a caller's credential to the gateway.
+const CREDENTIAL_ARGUMENTS: [&str; 2] =
+    ["/inputSchema/properties/session_token", "/inputSchema/properties/coordinator_token"];
 
 /// One suspicious place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +53,8 @@ words! {
         Comment = "comment",
         /// Longer than anyone reads.
         Long = "long",
+        /// An argument that the gateway takes for the caller's credential and never passes on.
+        Credential = "credential",
         /// No text could be looked at.
         Unreadable = "unreadable",
     }
@@ -80,6 +90,9 @@ fn walk(path: &mut String, json: &Json, found: &mut Vec<Warning>) {
             for (key, value) in members {
                 push_key(path, key);
                 look(path, key, found);
+                if CREDENTIAL_ARGUMENTS.contains(&path.as_str()) {
+                    found.push(Warning { path: path.clone(), kind: WarningKind::Credential, excerpt: key.clone() });
+                }
                 walk(path, value, found);
                 path.truncate(length);
             }
@@ -101,7 +114,7 @@ fn look(path: &str, text: &str, found: &mut Vec<Warning>) {
     }
     hits.sort_by_key(|(at, _)| *at);
     found.extend(hits.into_iter().map(|(at, kind)| Warning {
-        path: path.to_owned(),
+        path: shown_path(path),
         kind,
         excerpt: excerpt(text, at),
     }));

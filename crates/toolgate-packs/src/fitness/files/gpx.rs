@@ -19,6 +19,8 @@ pub(super) fn read(content: &[u8]) -> Result<Vec<Track>, Refused> {
 struct Gpx {
     tracks: Tracks,
     within: bool,
+    /// A further segment of the track has begun.
+    resumes: bool,
     point: Option<Point>,
 }
 
@@ -29,10 +31,14 @@ impl Listener for Gpx {
                 self.within = true;
                 self.tracks.begin()?;
             }
+            "trkseg" if self.within => {
+                self.resumes = self.tracks.current().is_some_and(|track| !track.points.is_empty());
+            }
             "trkpt" if self.within => {
                 self.tracks.count()?;
+                let resumes = std::mem::take(&mut self.resumes);
                 let degrees = |name| attribute(name).and_then(|text| number(&text));
-                let point = Point { latitude: degrees("lat"), longitude: degrees("lon"), ..Point::default() };
+                let point = Point { latitude: degrees("lat"), longitude: degrees("lon"), resumes, ..Point::default() };
                 self.point = Some(point);
             }
             _ => {}
@@ -92,6 +98,7 @@ mod tests {
             cadence: Some(85),
             power: Some(210),
             distance: None,
+            resumes: false,
         };
         assert_eq!(tracks[0].points, [full, Point { latitude: Some(91.0), ..Point::default() }]);
     }

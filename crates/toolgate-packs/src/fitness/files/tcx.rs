@@ -99,6 +99,7 @@ mod tests {
             heart_rate: Some(150),
             cadence: Some(80),
             power: Some(200),
+            resumes: false,
         };
         assert_eq!(track.points, [expected.clone(), expected]);
     }

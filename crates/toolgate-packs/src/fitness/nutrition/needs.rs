@@ -4,8 +4,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::fitness::measure::rounded;
+use crate::{failure::Failure, fitness::measure::rounded};
 
+/// Less than this is no adult's metabolism at rest: a unit is wrong, and the equation may even be negative.
+const LEAST_RESTING: f64 = 100.0;
 const KCAL_OF_FAT: f64 = 9.0;
 const KCAL_OF_OTHERS: f64 = 4.0;
 
@@ -97,14 +99,21 @@ impl Needs {
     }
 }
 
-pub(in crate::fitness) fn daily(needs: &Needs) -> Value {
+pub(in crate::fitness) fn daily(needs: &Needs) -> Result<Value, Failure> {
     let bmr = needs.resting();
+    if bmr < LEAST_RESTING {
+        return Err(Failure::invalid(format!(
+            "With these values the equation gives {} kcal a day, less than any adult needs. Give weight_kg in kilograms, height_cm in \
+             centimeters (170, not 1.7) and age in years.",
+            rounded(bmr, 0)
+        )));
+    }
     let day = bmr * needs.factor();
     let (protein, carbs) = (needs.protein() * needs.weight_kg, needs.carbs() * needs.weight_kg);
     let fat = needs.fat(day, (protein + carbs) * KCAL_OF_OTHERS);
     let energy = (protein + carbs) * KCAL_OF_OTHERS + fat * KCAL_OF_FAT;
     let percent = |kcal: f64| rounded(kcal / energy * 100.0, 1);
-    json!({
+    Ok(json!({
         "bmr": rounded(bmr, 0),
         "tdee": rounded(day, 0),
         "activity_factor": needs.factor(),
@@ -119,7 +128,7 @@ pub(in crate::fitness) fn daily(needs: &Needs) -> Value {
         },
         "method": "Mifflin-St Jeor (1990) times an activity factor; grams by body weight",
         "note": "An estimate for healthy adults, not medical advice. Where macro_calories differs from tdee, the grams by body weight ask for more or less than the energy of a day.",
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -140,12 +149,20 @@ mod tests {
     }
 
     #[test]
+    fn a_height_in_meters_is_refused_and_not_computed_with() {
+        let refused = daily(&needs(10.0, 0.8, 40.0, Gender::Female)).unwrap_err();
+        assert_eq!(refused.code, "validation");
+        assert!(refused.error.contains("centimeters"), "{}", refused.error);
+        assert!(daily(&needs(45.0, 1.5, 20.0, Gender::Female)).is_ok(), "small, and not impossible");
+    }
+
+    #[test]
     fn a_day_is_resting_times_the_factor() {
         let of = |level| Needs { activity_level: level, ..needs(70.0, 175.0, 30.0, Gender::Male) }.factor();
         let levels =
             [Level::Sedentary, Level::LightlyActive, Level::ModeratelyActive, Level::VeryActive, Level::ExtraActive];
         assert_eq!(levels.map(of), [1.2, 1.375, 1.55, 1.725, 1.9]);
-        let day = daily(&needs(70.0, 175.0, 30.0, Gender::Male));
+        let day = daily(&needs(70.0, 175.0, 30.0, Gender::Male)).unwrap();
         assert_eq!((day["bmr"].as_f64(), day["tdee"].as_f64()), (Some(1649.0), Some(2556.0)));
     }
 

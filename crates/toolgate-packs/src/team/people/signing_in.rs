@@ -13,6 +13,7 @@ use toolgate_store::team::{
     Slow, Waiting,
 };
 
+use super::passkeys::Turn;
 use crate::team::{
     TeamPack, arguments,
     failure::{Failure, Text},
@@ -65,13 +66,21 @@ pub(super) async fn authenticate(pack: &TeamPack, call: &Recorded) -> Result<Too
     Ok(said(&Value::Object(answer))?.never_undone("A session ends by logout."))
 }
 
-/// Whose passkey it is, if it is anybody's. Attempts are counted before they are looked at.
+/// The agent whose passkey it is, if it is anybody's. Attempts are counted before they are looked at, except with a passkey that
+/// was right before: failures of others never lock its agent out.
 async fn prove(pack: &TeamPack, agent_id: &str, passkey: String, address: Option<IpAddr>) -> Result<Agent, Failure> {
     let (team, now) = (pack.store.team(), pack.now());
     let guesses = team.guesses();
     let address = address.map(network);
     let place = Place::agent(agent_id, address.as_deref());
     let around = address.as_deref().map(Place::address);
+    if pack.known_passkeys.knows(agent_id, &passkey) {
+        let turn = pack.passkeys.turn().await?;
+        return match held_against(pack, agent_id, passkey, turn).await? {
+            Some(agent) => Ok(agent),
+            None => Err(invalid()),
+        };
+    }
     // many may share an address: who signed in from it before is not slowed down by the others
     if let Some(around) = &around
         && let Some(slow) = guesses.waits(around, now).await?
@@ -86,13 +95,9 @@ async fn prove(pack: &TeamPack, agent_id: &str, passkey: String, address: Option
     if let Some(slow) = guesses.take(&place, now).await? {
         return Err(too_many(slow, now));
     }
-    let agent = team.agents().get(agent_id).await?.filter(|agent| agent.status == AgentStatus::Active);
-    let kept = team.credentials().get(agent_id).await?.filter(|_| agent.is_some());
-    let right = turn.matches(passkey, kept.map(|kept| kept.hash)).await?;
-    match agent.filter(|_| right) {
+    match held_against(pack, agent_id, passkey, turn).await? {
         Some(agent) => {
             guesses.good(&place, now).await?;
-            team.credentials().used(&agent.id, now).await?;
             Ok(agent)
         }
         None => {
@@ -102,6 +107,25 @@ async fn prove(pack: &TeamPack, agent_id: &str, passkey: String, address: Option
             Err(invalid())
         }
     }
+}
+
+/// The agent, where the passkey is right.
+async fn held_against(
+    pack: &TeamPack,
+    agent_id: &str,
+    passkey: String,
+    turn: Turn<'_>,
+) -> Result<Option<Agent>, Failure> {
+    let team = pack.store.team();
+    let agent = team.agents().get(agent_id).await?.filter(|agent| agent.status == AgentStatus::Active);
+    let kept = team.credentials().get(agent_id).await?.filter(|_| agent.is_some());
+    let right = turn.matches(passkey.clone(), kept.map(|kept| kept.hash)).await?;
+    let agent = agent.filter(|_| right);
+    if let Some(agent) = &agent {
+        pack.known_passkeys.remember(&agent.id, &passkey);
+        team.credentials().used(&agent.id, pack.now()).await?;
+    }
+    Ok(agent)
 }
 
 /// A session for what there is to do. Of many who ask at once for the same, one gets it.

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_core::caller::Purpose;
 use toolgate_spine::{Recorded, ToolAnswer};
 use toolgate_store::{
     Mark, Paging,
@@ -29,8 +30,11 @@ pub(super) async fn get_my_task(pack: &TeamPack, call: &Recorded) -> Result<Tool
         );
         return said(&json!({"success": true, "has_task": false, "instruction": none.get(call.lang())}));
     };
-    let session = seat.session().await?;
-    seat.desk().fetched(session.as_ref().map_or(task.id.as_str(), |session| session.id.as_str())).await?;
+    // a look from a chat session is no fetch: the task session goes on where it was
+    if seat.purpose != Some(Purpose::Chat) {
+        let session = seat.session().await?;
+        seat.desk().fetched(session.as_ref().map_or(task.id.as_str(), |session| session.id.as_str())).await?;
+    }
     let needs = needed(&tasks, &task).await?;
     let mut context =
         json!({"status": task.status.as_str(), "priority": task.priority.as_str(), "created_by": task.created_by});

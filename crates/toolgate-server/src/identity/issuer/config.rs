@@ -45,8 +45,10 @@ pub struct IssuerConfig {
     pub claims: ClaimMap,
     /// For clocks that differ; at most a minute.
     pub leeway: Duration,
-    /// How long keys are kept before a fresh look where the issuer does not say.
+    /// How long keys are kept before the next fetch where the issuer does not say.
     pub refresh: Duration,
+    /// The longest that keys are trusted without a successful fetch.
+    pub max_key_age: Duration,
     /// However many tokens name an unknown key, the issuer is asked this often at most.
     pub refetch_interval: Duration,
 }
@@ -61,7 +63,8 @@ impl IssuerConfig {
             algorithms: vec![Algorithm::RS256, Algorithm::ES256, Algorithm::EdDSA],
             claims: ClaimMap::default(),
             leeway: Duration::from_secs(10),
-            refresh: Duration::from_secs(3600),
+            refresh: Duration::from_secs(600),
+            max_key_age: Duration::from_secs(4 * 3600),
             refetch_interval: Duration::from_secs(10),
         }
     }
@@ -82,6 +85,9 @@ impl IssuerConfig {
         }
         if self.refetch_interval.is_zero() || self.refresh < self.refetch_interval {
             return bad("'refetch_interval' must be above zero and not above 'refresh'");
+        }
+        if self.max_key_age < self.refetch_interval.saturating_mul(2) {
+            return bad("'max_key_age' is too short: it must be at least twice 'refetch_interval' (10 s)");
         }
         jwt::check_leeway(&format!("issuer '{}'", self.name), self.leeway)
     }

@@ -21,6 +21,8 @@ pub(super) struct PinnedKey {
 #[derive(Default)]
 pub(super) struct Keyset {
     keys: Vec<PinnedKey>,
+    /// Entries of the published set, usable or not.
+    published: usize,
     pub(super) digest: [u8; 32],
 }
 
@@ -35,19 +37,26 @@ pub(super) enum Found<'a> {
 
 impl Keyset {
     /// Keys that can't be used (encryption keys, unknown types, algorithms that were not pinned) are left out: one odd
-    /// key must not take down the others.
+    /// key must not take down the others. A set without a usable key is a set all the same: the issuer withdrew its keys.
     pub(super) fn parse(json: &[u8], pinned: &[Algorithm]) -> Result<Self, &'static str> {
         #[derive(Deserialize)]
         struct Document {
             keys: Vec<serde_json::Value>,
         }
         let document: Document = serde_json::from_slice(json).map_err(|_| "not a JSON Web Key Set")?;
+        let published = document.keys.len();
         let jwks = document.keys.into_iter().filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
         let keys: Vec<_> = jwks.filter_map(|jwk| pin(&jwk, pinned)).take(MOST_KEYS).collect();
-        if keys.is_empty() {
-            return Err("no key in the set can be used with the pinned algorithms");
-        }
-        Ok(Self { keys, digest: sha256(json) })
+        Ok(Self { keys, published, digest: sha256(json) })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Keys were published, and none of them can be used: a mistake more often than a withdrawal.
+    pub(super) fn is_unusable(&self) -> bool {
+        self.keys.is_empty() && self.published > 0
     }
 
     pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Found<'_> {
@@ -127,6 +136,17 @@ mod tests {
         assert!(matches!(keyset.find(Some("good"), Algorithm::EdDSA), Found::Keys(_)));
         assert!(matches!(keyset.find(Some("good"), Algorithm::RS256), Found::Mismatch));
         assert!(matches!(keyset.find(Some("shared"), Algorithm::HS256), Found::Unknown));
+    }
+
+    #[test]
+    fn a_set_without_keys_is_a_set_and_says_whether_any_were_published() {
+        let none = Keyset::parse(br#"{"keys": []}"#, PINNED).unwrap();
+        assert!(none.is_empty() && !none.is_unusable());
+        let other = Keyset::parse(json!({"keys": ["nonsense"]}).to_string().as_bytes(), PINNED).unwrap();
+        assert!(other.is_empty() && other.is_unusable());
+        for wrong in ["", "{}", "[]", r#"{"keys": {}}"#, "<html>404</html>"] {
+            assert!(Keyset::parse(wrong.as_bytes(), PINNED).is_err(), "{wrong}");
+        }
     }
 
     #[test]

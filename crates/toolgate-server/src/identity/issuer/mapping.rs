@@ -16,11 +16,12 @@ use super::{
 pub(super) fn standing(config: &IssuerConfig, claims: &Map<String, Value>) -> Result<Standing, Refusal> {
     let map = &config.claims;
     let text = |name: &Option<String>| name.as_deref().and_then(|name| word(claims, name));
-    let subject = word(claims, map.user.as_deref().unwrap_or("sub")).ok_or(Refusal("the token names no user"))?;
+    let subject =
+        word(claims, map.user.as_deref().unwrap_or("sub")).ok_or(Refusal::invalid("the token names no user"))?;
     if subject.chars().any(char::is_control) {
-        return Err(Refusal("the token's user holds control characters"));
+        return Err(Refusal::invalid("the token's user holds control characters"));
     }
-    let user = UserId::of_issuer(&config.name, subject).map_err(|_| Refusal("the token names no user"))?;
+    let user = UserId::of_issuer(&config.name, subject).map_err(|_| Refusal::invalid("the token names no user"))?;
     let tenant = text(&map.tenant).map(|id| Tenant {
         id: id.to_owned(),
         role: text(&map.role).map(Role::from_claim).unwrap_or_default(),

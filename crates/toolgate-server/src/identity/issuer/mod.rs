@@ -7,7 +7,7 @@ mod source;
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex as StdMutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -30,13 +30,15 @@ use super::{
 use keyset::{Found, Keyset};
 use source::Source;
 
-/// The longest an issuer may have its keys kept without a fresh look.
-const LONGEST_KEPT: Duration = Duration::from_secs(24 * 3600);
+/// A key file is read again this often: a local read, and a withdrawn key ends within seconds.
+const FILE_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) struct Issuer {
     pub(super) config: IssuerConfig,
     source: Source,
     keys: ArcSwap<Keyset>,
+    /// When the keys in hand were last published, as far as is known.
+    confirmed: StdMutex<Instant>,
     /// When the issuer was last asked. Held while asking, so that there is one question at a time.
     asked: Arc<Mutex<Option<Instant>>>,
     /// Grows with every change of any issuer's keys: what was proven under older ones must be proven again.
@@ -46,8 +48,12 @@ pub(super) struct Issuer {
 impl Issuer {
     /// Refuses wrong configuration, a key file that can't be used included. An issuer that can't be reached is not wrong
     /// configuration: its tokens are refused until it can.
-    pub(super) fn new(config: IssuerConfig, revision: Arc<AtomicU64>) -> Result<Self, IdentityError> {
+    pub(super) fn new(mut config: IssuerConfig, revision: Arc<AtomicU64>) -> Result<Self, IdentityError> {
         config.check()?;
+        if matches!(config.jwks, Jwks::File(_)) {
+            config.refetch_interval = config.refetch_interval.min(FILE_INTERVAL);
+            config.refresh = config.refetch_interval;
+        }
         let source = Source::new(&config)?;
         let mut keys = Keyset::default();
         if let Jwks::File(path) = &config.jwks {
@@ -57,35 +63,40 @@ impl Issuer {
             };
             let json = std::fs::read(path).map_err(|error| unusable(&error.to_string()))?;
             keys = Keyset::parse(&json, &config.algorithms).map_err(unusable)?;
+            if keys.is_unusable() {
+                return Err(unusable("no key in the set can be used with the pinned algorithms"));
+            }
         }
-        Ok(Self { config, source, keys: ArcSwap::from_pointee(keys), asked: Arc::default(), revision })
+        let confirmed = StdMutex::new(Instant::now());
+        Ok(Self { config, source, keys: ArcSwap::from_pointee(keys), confirmed, asked: Arc::default(), revision })
     }
 
     /// The facts of a token that holds, and the second from which it no longer does.
     pub(super) async fn prove(self: &Arc<Self>, token: &str, unproven: &Unproven) -> Result<(Standing, u64), Refusal> {
         if !self.config.algorithms.contains(&unproven.algorithm) {
-            return Err(Refusal("the algorithm is not one of the issuer's"));
+            return Err(Refusal::invalid("the algorithm is not one of the issuer's"));
         }
         let known = self.keys.load_full();
         match known.find(unproven.kid.as_deref(), unproven.algorithm) {
             Found::Keys(keys) => return self.prove_with(token, &keys),
-            Found::Mismatch => return Err(Refusal("the algorithm is not the key's")),
+            Found::Mismatch => return Err(Refusal::invalid("the algorithm is not the key's")),
             Found::Unknown => self.ask_again().await,
         }
         match self.keys.load_full().find(unproven.kid.as_deref(), unproven.algorithm) {
             Found::Keys(keys) => self.prove_with(token, &keys),
-            _ => Err(Refusal("the issuer has no such key")),
+            _ => Err(Refusal::invalid("the issuer has no such key")),
         }
     }
 
     fn prove_with(&self, token: &str, keys: &[&keyset::PinnedKey]) -> Result<(Standing, u64), Refusal> {
-        let mut refusal = Refusal("the issuer has no such key");
+        let mut refusal = Refusal::invalid("the issuer has no such key");
         for pinned in keys {
             let config = &self.config;
             let checks = jwt::checks(&pinned.algorithms, &config.issuer, &config.audience, config.leeway, false);
             match jwt::proven::<Map<String, Value>>(token, &pinned.key, &checks) {
                 Ok(claims) => {
-                    let exp = claims.get("exp").and_then(seconds).ok_or(Refusal("the expiry is not a time"))?;
+                    let exp =
+                        claims.get("exp").and_then(seconds).ok_or(Refusal::invalid("the expiry is not a time"))?;
                     return Ok((mapping::standing(config, &claims)?, jwt::until(exp, config.leeway)?));
                 }
                 Err(reason) => refusal = reason,
@@ -107,25 +118,54 @@ impl Issuer {
     }
 
     async fn ask(&self, mut asked: OwnedMutexGuard<Option<Instant>>) -> Result<Duration, &'static str> {
-        *asked = Some(Instant::now());
+        let began = Instant::now();
+        *asked = Some(began);
         let outcome = match self.source.fetch().await {
             Ok(fetched) => Keyset::parse(&fetched.json, &self.config.algorithms).map(|keys| (keys, fetched.max_age)),
             Err(reason) => Err(reason),
         };
         match outcome {
             Ok((keys, max_age)) => {
-                if keys.digest != self.keys.load().digest {
-                    self.keys.store(Arc::new(keys));
-                    self.revision.fetch_add(1, Ordering::Release);
-                    tracing::info!(issuer = %self.config.name, "the issuer's keys changed");
-                }
+                *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = began;
+                self.replace(keys);
                 let kept = max_age.unwrap_or(self.config.refresh);
-                Ok(kept.clamp(self.config.refetch_interval, LONGEST_KEPT))
+                // well before trust ends, so that one failed fetch ends nothing
+                Ok(kept.min(self.config.max_key_age / 2).max(self.config.refetch_interval))
             }
             Err(reason) => {
-                tracing::warn!(issuer = %self.config.name, reason, "the issuer's keys could not be fetched; those in hand stay");
+                self.fetch_failed(reason);
                 Err(reason)
             }
+        }
+    }
+
+    /// Whatever the issuer publishes is believed, an empty set too: it withdrew its keys.
+    fn replace(&self, keys: Keyset) {
+        if keys.digest == self.keys.load().digest {
+            return;
+        }
+        let issuer = &self.config.name;
+        if keys.is_empty() {
+            tracing::warn!(%issuer, "the issuer publishes no key that can be used; its tokens are refused");
+        } else {
+            tracing::info!(%issuer, "the issuer's keys changed");
+        }
+        self.keys.store(Arc::new(keys));
+        self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    /// The keys in hand stay until they are too old to be trusted.
+    fn fetch_failed(&self, reason: &'static str) {
+        let issuer = &self.config.name;
+        let age = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        if age < self.config.max_key_age {
+            tracing::warn!(%issuer, reason, "the issuer's keys could not be fetched; those in hand stay for now");
+            return;
+        }
+        tracing::error!(%issuer, reason, "the issuer's keys could not be fetched for too long; its tokens are refused");
+        if !self.keys.load().is_empty() {
+            self.keys.store(Arc::default());
+            self.revision.fetch_add(1, Ordering::Release);
         }
     }
 

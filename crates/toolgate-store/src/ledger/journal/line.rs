@@ -7,8 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::ledger::{Filter, Hash, Link, Record, StoredRow, chain::hash_digits};
 
-/// A record begins with its line break rather than ending with it: what somebody left half written ends there too.
-const PREVIOUS: &[u8] = b"\n{\"previous\":\"";
+const PREVIOUS: &[u8] = b"{\"previous\":\"";
 const HASH: &[u8] = b"\",\"hash\":\"";
 const RECORD: &[u8] = b"\",\"record\":";
 
@@ -19,7 +18,7 @@ pub(super) fn write(line: &mut Vec<u8>, link: &Link) {
     line.extend_from_slice(&hash_digits(link.hash.as_bytes()));
     line.extend_from_slice(RECORD);
     line.extend_from_slice(link.text.as_bytes());
-    line.push(b'}');
+    line.extend_from_slice(b"}\n");
 }
 
 /// What a line that is no record turned out to be.
@@ -56,7 +55,7 @@ pub(super) fn read(line: &[u8]) -> Result<Line<'_>, NoRecord> {
 
 fn record(line: &[u8]) -> Option<Line<'_>> {
     let mut rest = Rest(line);
-    rest.literal(PREVIOUS.strip_prefix(b"\n")?)?;
+    rest.literal(PREVIOUS)?;
     let previous = rest.hash()?;
     rest.literal(HASH)?;
     let hash = rest.hash()?;
@@ -109,6 +108,7 @@ impl Line<'_> {
             position,
             writer: &self.writer,
             seq: self.seq,
+            kind: &self.kind,
             // read from the text a moment ago
             repeated: None,
             previous: self.previous.as_bytes(),

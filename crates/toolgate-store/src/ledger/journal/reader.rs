@@ -2,19 +2,20 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    fs, io,
+    fs::{self, File},
+    io,
     ops::ControlFlow,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use super::{
-    day::Day,
     line::{Line, NoRecord, read},
-    walk::{days, lines, walk},
+    line_reader::{lines, segments, walk},
+    segment::{Day, Segment},
 };
 use crate::{
     error::Fault,
-    ledger::{Checker, Filter, Head, Outcome, Record, Scan},
+    ledger::{Checker, Filter, Outcome, Record, Scan},
 };
 
 /// What the newest records are looked for in first.
@@ -57,7 +58,7 @@ impl JournalReader {
         }
         let mut page = Vec::new();
         if limit > 0 {
-            self.records(start(filter).max(after), &mut |position, line| {
+            self.records(self.start(filter)?.max(after), &mut |position, line| {
                 if position > after && line.matches(filter) && line.ended_as(filter) {
                     page.push(line.to_record(position));
                 }
@@ -78,9 +79,9 @@ impl JournalReader {
             return Ok(unknown.split_off(unknown.len().saturating_sub(limit)));
         }
         let mut newest = VecDeque::new();
-        let oldest = Day::of_position(start(filter)).0;
-        for day in days(&self.folder)?.into_iter().rev().filter(|day| *day >= oldest) {
-            let found = self.latest_of(day, filter, limit - newest.len())?;
+        let (oldest, _) = Segment::of_position(self.start(filter)?);
+        for segment in segments(&self.folder)?.into_iter().rev().filter(|segment| segment.number >= oldest) {
+            let found = self.latest_of(segment, filter, limit - newest.len())?;
             found.into_iter().rev().for_each(|record| newest.push_front(record));
             if newest.len() >= limit {
                 break;
@@ -90,21 +91,22 @@ impl JournalReader {
     }
 
     /// Looks at the end of a file first, and at more of it until there is enough.
-    fn latest_of(&self, day: Day, filter: &Filter, limit: usize) -> io::Result<VecDeque<Record>> {
-        let length = fs::metadata(self.folder.join(day.file_name())).map_or(0, |metadata| metadata.len());
+    fn latest_of(&self, segment: Segment, filter: &Filter, limit: usize) -> io::Result<VecDeque<Record>> {
+        let length = fs::metadata(self.folder.join(segment.file_name())).map_or(0, |metadata| metadata.len());
         let mut window = WINDOW;
         loop {
             let from = length.saturating_sub(window);
             let mut found = VecDeque::new();
             // what begins before the window is read with a larger one
             let mut whole = from == 0;
-            let _ = lines(&self.folder, day, from, &mut |position, text| {
+            let _ = lines(&self.folder, segment, from, &mut |raw| {
                 if std::mem::replace(&mut whole, true)
-                    && let Ok(line) = read(text)
+                    && raw.is_ended
+                    && let Ok(line) = read(raw.text)
                     && line.matches(filter)
                     && line.ended_as(filter)
                 {
-                    found.push_back(line.to_record(position));
+                    found.push_back(line.to_record(raw.position));
                     if found.len() > limit {
                         found.pop_front();
                     }
@@ -125,9 +127,13 @@ impl JournalReader {
 
     fn unknown(&self, filter: &Filter) -> io::Result<Vec<Record>> {
         let mut open = HashMap::new();
-        self.records(start(filter), &mut |position, line| {
+        self.records(self.start(filter)?, &mut |position, line| {
             match &*line.kind {
                 "intent" if line.matches(filter) => {
+                    open.insert(line.call.to_string(), line.to_record(position));
+                }
+                // the outcome itself may say that nobody knows
+                "outcome" if filter.outcome.is_some() && line.ended_as(filter) && line.matches(filter) => {
                     open.insert(line.call.to_string(), line.to_record(position));
                 }
                 "outcome" => {
@@ -142,24 +148,11 @@ impl JournalReader {
         Ok(open)
     }
 
-    /// Every writer's last record.
-    pub(in crate::ledger) async fn heads(&self) -> Result<Vec<Head>, Fault> {
-        self.blocking(|reader| {
-            let mut heads: HashMap<String, Head> = HashMap::new();
-            reader.records(i64::MIN, &mut |_, line| {
-                match heads.get_mut(&*line.writer) {
-                    Some(head) if head.seq < line.seq => (head.seq, head.hash) = (line.seq, line.hash),
-                    Some(_) => {}
-                    None => {
-                        let writer = line.writer.to_string();
-                        heads.insert(writer.clone(), Head { writer, seq: line.seq, hash: line.hash });
-                    }
-                }
-                ControlFlow::Continue(())
-            })?;
-            let mut heads: Vec<Head> = heads.into_values().collect();
-            heads.sort_unstable_by(|one, other| one.writer.cmp(&other.writer));
-            Ok(heads)
+    /// What the newest segment has is on the disk, whoever wrote it.
+    pub(in crate::ledger) async fn sync(&self) -> Result<(), Fault> {
+        self.blocking(|reader| match segments(&reader.folder)?.pop() {
+            Some(last) => File::open(reader.folder.join(last.file_name()))?.sync_data(),
+            None => Ok(()),
         })
         .await
     }
@@ -167,37 +160,79 @@ impl JournalReader {
     /// Shows the checker what it wants to see, all in one go.
     pub(in crate::ledger) async fn scan(&self, scans: Vec<Scan>, mut checker: Checker) -> Result<Checker, Fault> {
         self.blocking(move |reader| {
-            let mut from: HashMap<String, i64> = HashMap::new();
-            let mut everything = false;
             for scan in scans {
                 match scan {
-                    Scan::Everything => everything = true,
-                    Scan::Writer { writer, from: seq } => drop(from.insert(writer, seq)),
+                    Scan::After(position) => show(&reader.folder, position, &mut checker)?,
+                    Scan::Heads(heads, witness) => {
+                        for head in heads {
+                            reader.at(head.position, &mut |line| {
+                                let found = line.filter(|line| line.writer == head.writer && line.seq == head.seq);
+                                let parts = found
+                                    .map(|line| (&line.previous.as_bytes()[..], &line.hash.as_bytes()[..], line.text));
+                                checker.compare(&head, parts, &witness);
+                            })?;
+                        }
+                    }
+                    // records stand in the order in which they were written
+                    Scan::Writer { .. } => {}
                 }
             }
-            let wanted = |line: &Line<'_>| everything || from.get(&*line.writer).is_some_and(|seq| line.seq >= *seq);
-            walk(&reader.folder, Day::of_position(i64::MIN), &mut |position, text| {
-                match read(text) {
-                    Ok(line) if wanted(&line) => checker.take(&line.stored(position)),
-                    Ok(_) | Err(NoRecord::Torn) => {}
-                    Err(NoRecord::Odd) => checker.unreadable(position),
-                }
-                ControlFlow::Continue(())
-            })?;
             Ok(checker)
         })
         .await
     }
 
+    /// Shows the record at a position, or that there is none.
+    fn at(&self, position: i64, show: &mut dyn FnMut(Option<&Line<'_>>)) -> io::Result<()> {
+        let (number, offset) = Segment::of_position(position);
+        let mut shown = false;
+        for segment in segments(&self.folder)?.into_iter().filter(|segment| segment.number == number) {
+            let _ = lines(&self.folder, segment, offset, &mut |raw| {
+                shown = true;
+                show(read(raw.text).ok().as_ref());
+                ControlFlow::Break(())
+            })?;
+        }
+        if !shown {
+            show(None);
+        }
+        Ok(())
+    }
+
     fn records(&self, from: i64, each: &mut dyn FnMut(i64, &Line<'_>) -> ControlFlow<()>) -> io::Result<()> {
-        walk(&self.folder, Day::of_position(from), &mut |position, text| match read(text) {
-            Ok(line) => each(position, &line),
-            Err(_) => ControlFlow::Continue(()),
+        walk(&self.folder, from, &mut |raw| match read(raw.text) {
+            Ok(line) if raw.is_ended => each(raw.position, &line),
+            _ => ControlFlow::Continue(()),
         })
+    }
+
+    /// Where records of a filter can begin: in the segment that was begun a day early, since clocks are set.
+    fn start(&self, filter: &Filter) -> io::Result<i64> {
+        let Some(since) = filter.since else { return Ok(i64::MIN) };
+        let early = Day::of(since).before();
+        let first = segments(&self.folder)?.into_iter().rfind(|segment| segment.day < early);
+        Ok(first.map_or(i64::MIN, |segment| segment.position(0)))
     }
 }
 
-/// Where records of a filter can begin: a day early, since clocks are set.
-fn start(filter: &Filter) -> i64 {
-    filter.since.map_or(i64::MIN, |since| Day::of(since).before().position(0))
+/// Shows the checker every line after a position.
+fn show(folder: &Path, after: i64, checker: &mut Checker) -> io::Result<()> {
+    walk(folder, after, &mut |raw| {
+        if raw.position > after {
+            match read(raw.text) {
+                Ok(line) if raw.is_ended => checker.take(&line.stored(raw.position)),
+                // half a record, or one on its way: nobody was told that it is there
+                Ok(_) | Err(NoRecord::Torn) => {}
+                Err(NoRecord::Odd) => checker.unreadable(raw.position),
+            }
+        }
+        ControlFlow::Continue(())
+    })
+}
+
+/// Lets a checker go on to the end.
+pub(super) fn advance(folder: &Path, mut checker: Checker) -> io::Result<Checker> {
+    let after = if checker.heads().is_empty() { i64::MIN } else { checker.position() };
+    show(folder, after, &mut checker)?;
+    Ok(checker)
 }

@@ -4,15 +4,21 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     super::{
-        Checkpoint, Hash, Head, Repeated,
+        Hash, Head, Repeated,
         canonical::{begin, repeat},
+        system_record::SystemMembers,
     },
     Finding, Scan, Verification, Wrong,
     hashing::{Edited, Hashing},
+    recovered::RecordedLosses,
+    witness::Witness,
+    writer_state::WriterState,
 };
 
 /// Findings that are kept; beyond that only their number is.
 const KEPT: usize = 1_000;
+/// Heads of writers that others name already, which are kept for when such a writer goes on.
+const COVERED: usize = 64;
 
 /// A row as it is stored, whatever it says.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +26,7 @@ pub(crate) struct StoredRow<'a> {
     pub(crate) position: i64,
     pub(crate) writer: &'a str,
     pub(crate) seq: i64,
+    pub(crate) kind: &'a str,
     /// What the columns say, where there are columns beside the text.
     pub(crate) repeated: Option<Repeated<'a>>,
     pub(crate) previous: &'a [u8],
@@ -29,7 +36,7 @@ pub(crate) struct StoredRow<'a> {
 
 #[derive(Default)]
 pub(crate) struct Checker {
-    writers: Vec<Writer>,
+    writers: Vec<WriterState>,
     index: HashMap<Arc<str>, usize>,
     records: u64,
     /// With the number of the record at which each was found: hashing says what it finds later.
@@ -38,54 +45,69 @@ pub(crate) struct Checker {
     /// Used again for each row.
     head: String,
     hashing: Hashing,
-}
-
-/// What is known of one writer's chain so far.
-struct Writer {
-    name: Arc<str>,
-    /// The number the next record must have.
-    next: i64,
-    /// The hash it must continue; unknown at the start of an incremental check.
-    last: Option<Hash>,
+    losses: RecordedLosses,
+    /// The position of the last row.
     position: i64,
-    /// Gaps, as first and last number.
-    missing: Vec<(i64, i64)>,
-    /// What checkpoints list, the lowest number last.
-    expected: Vec<Expected>,
-    seen: bool,
-}
-
-struct Expected {
-    seq: i64,
-    hash: Hash,
-    checkpoint: i64,
 }
 
 impl Checker {
-    /// Every record this checkpoint lists must come.
-    pub(super) fn expect(&mut self, checkpoint: &Checkpoint) {
-        for head in checkpoint.heads() {
-            let Some(writer) = self.writer(&head.writer) else { continue };
-            let expected = Expected { seq: head.seq, hash: head.hash, checkpoint: checkpoint.time() };
-            // Checkpoints come in the order of time, so this is mostly at one end; equal ones say nothing new.
-            let at = writer.expected.partition_point(|other| other.seq > head.seq);
-            if writer.expected.get(at).is_none_or(|other| (other.seq, other.hash) != (expected.seq, expected.hash)) {
-                writer.expected.insert(at, expected);
+    /// Goes on after records that were verified before.
+    pub(crate) fn resume(heads: &[Head]) -> Self {
+        let mut checker = Self::default();
+        for head in heads {
+            checker.position = checker.position.max(head.position);
+            if let Some(writer) = checker.writer(&head.writer) {
+                writer.resume(head);
+            }
+        }
+        checker
+    }
+
+    /// The position of the last row that was read.
+    pub(crate) fn position(&self) -> i64 {
+        self.position
+    }
+
+    /// These records must be there.
+    pub(crate) fn expect(&mut self, heads: &[Head], witness: &Witness) {
+        for head in heads {
+            let wrong = self.writer(&head.writer).and_then(|writer| writer.expect(head, witness.clone()));
+            if let Some(wrong) = wrong {
+                self.find(&head.writer, head.seq, wrong);
             }
         }
     }
 
-    /// Rows before these heads will not come.
-    pub(super) fn start_at(&mut self, heads: &[Head]) {
-        for head in heads {
-            if let Some(writer) = self.writer(&head.writer) {
-                (writer.next, writer.last) = (head.seq, None);
-            }
+    /// The last records of all writers that none other names, and of some that others name.
+    pub(crate) fn heads(&self) -> Vec<Head> {
+        let mut heads: Vec<Head> = self.writers.iter().filter_map(WriterState::head).collect();
+        heads.sort_unstable_by_key(|head| (head.covered, -head.position));
+        let uncovered = heads.iter().filter(|head| !head.covered).count();
+        heads.truncate(uncovered + COVERED);
+        heads.sort_unstable_by(|one, other| one.writer.cmp(&other.writer));
+        heads
+    }
+
+    /// A record that a head names, read again at its place.
+    pub(crate) fn compare(&mut self, head: &Head, found: Option<(&[u8], &[u8], &[u8])>, witness: &Witness) {
+        self.records += 1;
+        let Some((previous, hash, text)) = found else {
+            return self.find(&head.writer, head.seq, witness.lost());
+        };
+        let stored = Hash::from_slice(hash);
+        if stored != Some(head.hash) {
+            return self.find(&head.writer, head.seq, witness.replaced());
+        }
+        let edited = Edited { writer: head.writer.as_str().into(), seq: head.seq, order: self.records };
+        self.hashing.check(previous, text, stored, edited);
+        if let Some(writer) = self.writer(&head.writer) {
+            writer.seen = true;
         }
     }
 
     pub(crate) fn take(&mut self, row: &StoredRow<'_>) {
         self.records += 1;
+        self.position = self.position.max(row.position);
         if let Some(repeated) = &row.repeated {
             self.head.clear();
             begin(&mut self.head, row.writer, row.seq);
@@ -103,16 +125,33 @@ impl Checker {
         for (seq, wrong) in wrongs {
             self.find(row.writer, seq, wrong);
         }
+        if row.seq == 0 || row.kind == "recovery" {
+            self.take_system(row);
+        }
     }
 
-    /// What is left to read for these heads. Within one writer numbers are committed in order, so this needs no more care.
-    pub(crate) fn rest(&self, heads: &[Head]) -> Vec<Scan> {
+    /// What a record of the ledger itself says of others.
+    fn take_system(&mut self, row: &StoredRow<'_>) {
+        let Ok(SystemMembers { heads, damaged, unsynced }) = serde_json::from_slice(row.text) else { return };
+        self.expect(&heads, &Witness::Writer(row.writer.into()));
+        if let Some(damaged) = damaged.filter(|_| row.kind == "recovery") {
+            self.losses.damaged(&damaged);
+        }
+        if let Some(unsynced) = unsynced.filter(|_| row.kind == "recovery") {
+            self.losses.unsynced(unsynced, row.position);
+        }
+    }
+
+    /// What is left to read of writers that have records after the last row. Within one writer numbers are committed in
+    /// order, so this needs no more care.
+    pub(crate) fn rest(&self, late: &[Head]) -> Vec<Scan> {
         let next = |name: &str| {
             let writer = self.index.get(name).and_then(|index| self.writers.get(*index));
             writer.map_or(0, |writer| writer.next)
         };
-        let left = heads.iter().map(|head| (head, next(&head.writer))).filter(|(head, next)| head.seq >= *next);
-        left.map(|(head, from)| Scan::Writer { writer: head.writer.clone(), from }).collect()
+        let scan =
+            |head: &Head| Scan::Writer { writer: head.writer.clone(), after: self.position, from: next(&head.writer) };
+        late.iter().map(scan).collect()
     }
 
     pub(crate) fn unreadable(&mut self, position: i64) {
@@ -132,7 +171,7 @@ impl Checker {
                 self.find(name, *first, Wrong::Missing { until: *last });
             }
             for expected in writer.expected.iter().rev() {
-                self.find(name, expected.seq, Wrong::Truncated { checkpoint: expected.checkpoint });
+                self.find(name, expected.seq, expected.witness.lost());
             }
         }
         // Hashing that failed has proven nothing, so nothing counts as sound.
@@ -142,6 +181,10 @@ impl Checker {
             self.found += 1;
             self.findings.push((order, Finding { writer: writer.to_string(), seq, wrong: Wrong::Edited }));
         }
+        let losses = std::mem::take(&mut self.losses);
+        let all = self.findings.len();
+        self.findings.retain(|(_, finding)| !losses.explain(finding));
+        self.found = self.found.saturating_sub(u64::try_from(all - self.findings.len()).unwrap_or_default());
         self.findings.sort_by_key(|(order, finding)| (*order, finding.wrong != Wrong::Edited));
         self.findings.truncate(KEPT);
         let seen = writers.iter().filter(|writer| writer.seen).count();
@@ -150,6 +193,7 @@ impl Checker {
             writers: u64::try_from(seen).unwrap_or(u64::MAX),
             findings: self.findings.into_iter().map(|(_, finding)| finding).collect(),
             found: self.found,
+            recoveries: u64::try_from(losses.count()).unwrap_or(u64::MAX),
         }
     }
 
@@ -160,66 +204,16 @@ impl Checker {
         }
     }
 
-    fn writer(&mut self, name: &str) -> Option<&mut Writer> {
+    fn writer(&mut self, name: &str) -> Option<&mut WriterState> {
         let index = match self.index.get(name) {
             Some(index) => *index,
             None => {
                 let name: Arc<str> = name.into();
                 self.index.insert(name.clone(), self.writers.len());
-                self.writers.push(Writer::whole(name));
+                self.writers.push(WriterState::whole(name));
                 self.writers.len() - 1
             }
         };
         self.writers.get_mut(index)
-    }
-}
-
-impl Writer {
-    fn whole(name: Arc<str>) -> Self {
-        Self {
-            name,
-            next: 0,
-            last: Some(Hash::NOTHING),
-            position: i64::MIN,
-            missing: Vec::new(),
-            expected: Vec::new(),
-            seen: false,
-        }
-    }
-
-    fn take(&mut self, row: &StoredRow<'_>, hash: Option<Hash>) -> Vec<(i64, Wrong)> {
-        // Empty unless something is wrong, and an empty one costs nothing.
-        let mut wrong = Vec::new();
-        self.seen = true;
-        if row.seq < self.next {
-            let gap = self.missing.iter().position(|(first, last)| (*first..=*last).contains(&row.seq));
-            match gap {
-                Some(gap) => {
-                    let (first, last) = self.missing.swap_remove(gap);
-                    self.missing.extend([(first, row.seq - 1), (row.seq + 1, last)].iter().filter(|(a, b)| a <= b));
-                    wrong.push((row.seq, Wrong::Moved));
-                }
-                None => wrong.push((row.seq, Wrong::Inserted)),
-            }
-            return wrong;
-        }
-        if row.seq > self.next {
-            self.missing.push((self.next, row.seq - 1));
-        } else if self.last.is_some_and(|last| Hash::from_slice(row.previous) != Some(last)) {
-            wrong.push((row.seq, Wrong::Unlinked));
-        }
-        if row.position <= self.position {
-            wrong.push((row.seq, Wrong::Moved));
-        }
-        while let Some(expected) = self.expected.pop_if(|expected| expected.seq <= row.seq) {
-            // One that was passed by is in a gap, which is found as such.
-            if expected.seq == row.seq && Some(expected.hash) != hash {
-                wrong.push((row.seq, Wrong::NotAsInCheckpoint { checkpoint: expected.checkpoint }));
-            }
-        }
-        self.position = row.position;
-        self.next = row.seq.saturating_add(1);
-        self.last = hash;
-        wrong
     }
 }

@@ -15,6 +15,8 @@ pub struct Verification {
     pub findings: Vec<Finding>,
     /// How much was found wrong in all.
     pub found: u64,
+    /// Recoveries on record: what they say was lost is not found wrong.
+    pub recoveries: u64,
 }
 
 impl Verification {
@@ -50,6 +52,10 @@ pub enum Wrong {
     NotAsInCheckpoint { checkpoint: i64 },
     /// A checkpoint lists this record, and the chain ends before it.
     Truncated { checkpoint: i64 },
+    /// Something beside the chain names this record, and the chain ends before it.
+    Lost { known_from: String },
+    /// The record is another than the one that something beside the chain names.
+    NotAsKnown { known_from: String },
     /// The row can't be read as a record; the number is its position.
     Unreadable { position: i64 },
 }
@@ -74,6 +80,8 @@ impl fmt::Display for Finding {
             Wrong::Truncated { checkpoint } => {
                 write!(f, "the checkpoint of time {checkpoint} lists it, and the chain ends before it")
             }
+            Wrong::Lost { known_from } => write!(f, "it is known from the {known_from}, and the chain ends before it"),
+            Wrong::NotAsKnown { known_from } => write!(f, "it is not the record that is known from the {known_from}"),
             Wrong::Unreadable { position } => write!(f, "the row at position {position} can't be read as a record"),
         }
     }

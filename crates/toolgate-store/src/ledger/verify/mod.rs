@@ -3,15 +3,22 @@
 mod check;
 mod finding;
 mod hashing;
+mod recovered;
+mod witness;
+mod writer_state;
 
-pub(crate) use self::check::{Checker, StoredRow};
 pub use self::finding::{Finding, Verification, Wrong};
+pub(crate) use self::{
+    check::{Checker, StoredRow},
+    witness::Witness,
+};
 use super::{Head, Trusted};
 
 /// How much to verify.
 #[derive(Debug, Clone)]
 pub enum Scope {
-    /// Everything. Without a checkpoint nobody can tell that the newest records of a writer were cut off.
+    /// Everything, and that the records are there which the store last saw. Without a checkpoint nobody can tell that
+    /// somebody who can also write to the store cut off the newest records of a writer.
     Whole,
     /// Only what came after this checkpoint, and that the records it lists are still there.
     Since(Trusted),
@@ -21,31 +28,40 @@ pub enum Scope {
 
 /// Rows to read, in the order in which the checker wants them.
 pub(crate) enum Scan {
-    /// All, by position.
-    Everything,
-    /// One writer's from this number on, by number.
-    Writer { writer: String, from: i64 },
+    /// All after a position, by position.
+    After(i64),
+    /// One writer's after a position or from this number on, by number.
+    Writer { writer: String, after: i64, from: i64 },
+    /// The records that these heads name, each at its place.
+    Heads(Vec<Head>, Witness),
 }
 
 /// What to read for a scope, and who looks at it.
-pub(super) fn plan(scope: &Scope, heads: &[Head]) -> (Checker, Vec<Scan>) {
-    let mut checker = Checker::default();
+pub(super) fn plan(scope: &Scope, known: &[Head]) -> (Checker, Vec<Scan>) {
     match scope {
-        Scope::Whole => (checker, vec![Scan::Everything]),
-        Scope::Against(checkpoints) => {
-            for trusted in checkpoints {
-                checker.expect(trusted.checkpoint());
-            }
-            (checker, vec![Scan::Everything])
-        }
         Scope::Since(trusted) => {
             let checkpoint = trusted.checkpoint();
-            checker.expect(checkpoint);
-            checker.start_at(checkpoint.heads());
-            let from =
-                |writer: &str| checkpoint.heads().iter().find(|head| head.writer == writer).map_or(0, |head| head.seq);
-            let scan = |head: &Head| Scan::Writer { writer: head.writer.clone(), from: from(&head.writer) };
-            (checker, heads.iter().map(scan).collect())
+            let (heads, witness) = (checkpoint.heads(), Witness::Checkpoint(checkpoint.time()));
+            let mut checker = Checker::resume(heads);
+            let after = checker.position();
+            checker.expect(known, &Witness::Store);
+            (
+                checker,
+                vec![
+                    Scan::Heads(heads.to_vec(), witness),
+                    Scan::After(if heads.is_empty() { i64::MIN } else { after }),
+                ],
+            )
+        }
+        Scope::Whole | Scope::Against(_) => {
+            let mut checker = Checker::default();
+            if let Scope::Against(checkpoints) = scope {
+                for checkpoint in checkpoints.iter().map(Trusted::checkpoint) {
+                    checker.expect(checkpoint.heads(), &Witness::Checkpoint(checkpoint.time()));
+                }
+            }
+            checker.expect(known, &Witness::Store);
+            (checker, vec![Scan::After(i64::MIN)])
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::{sync::mpsc::Receiver, time::timeout};
 
 use super::{
     super::{ANSWER, PATIENCE, run::fault},
-    insert,
+    Message, insert,
 };
 use crate::{
     error::Fault,
@@ -26,24 +26,32 @@ const ATTEMPTS: usize = 2;
 pub(super) struct Appender {
     options: Box<PgConnectOptions>,
     connection: Option<PgConnection>,
-    queue: Receiver<Job>,
+    queue: Receiver<Message>,
     chain: Chain,
 }
 
 impl Appender {
-    pub(super) fn new(options: Box<PgConnectOptions>, queue: Receiver<Job>, chain: Chain) -> Self {
+    pub(super) fn new(options: Box<PgConnectOptions>, queue: Receiver<Message>, chain: Chain) -> Self {
         Self { options, connection: None, queue, chain }
     }
 
     pub(super) async fn run(mut self) {
         while let Some(first) = self.queue.recv().await {
-            let mut group = vec![first];
-            while group.len() < GROUP
-                && let Ok(job) = self.queue.try_recv()
-            {
-                group.push(job);
+            let (mut group, mut probes, mut next) = (Vec::new(), Vec::new(), Some(first));
+            while let Some(message) = next {
+                match message {
+                    Message::Record(job) => group.push(*job),
+                    Message::Probe(answer) => probes.push(answer),
+                }
+                next = if group.len() < GROUP { self.queue.try_recv().ok() } else { None };
             }
-            self.commit(group).await;
+            if !group.is_empty() {
+                self.commit(group).await;
+            }
+            for answer in probes {
+                let found = self.head().await;
+                let _ = answer.send(found.map(drop).map_err(Into::into));
+            }
         }
     }
 

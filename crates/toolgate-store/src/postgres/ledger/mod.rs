@@ -9,15 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
-    sync::mpsc::{self, Sender, error::TrySendError},
+    sync::{
+        mpsc::{self, Sender, error::TrySendError},
+        oneshot,
+    },
     task::JoinHandle,
+    time::timeout,
 };
 
-use super::{OPEN, Postgres, migrate};
+use super::{OPEN, PATIENCE, Postgres, migrate};
 use crate::{
     StoreError,
     error::Fault,
-    ledger::{Chain, Checker, Job, LedgerUnavailable, Scan},
+    ledger::{Chain, Checker, Head, Job, LedgerFailure, LedgerUnavailable, Scan},
     migration,
     statement::Statement,
 };
@@ -27,11 +31,17 @@ const QUEUE: usize = 4096;
 
 const EXISTS: &str = "SELECT to_regclass('ledger') IS NOT NULL";
 
+/// For the task that appends.
+enum Message {
+    Record(Box<Job>),
+    Probe(oneshot::Sender<Result<(), LedgerUnavailable>>),
+}
+
 /// The side that appends.
 pub(crate) struct PostgresLedger {
     writer: Arc<str>,
     /// Taken to end the task: it stops when nobody can send to it any more.
-    queue: Mutex<Option<Sender<Job>>>,
+    queue: Mutex<Option<Sender<Message>>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -41,15 +51,21 @@ pub(crate) struct PostgresRecords {
 }
 
 impl Postgres {
-    pub(crate) async fn ledger(&self) -> Result<(PostgresLedger, PostgresRecords), StoreError> {
+    /// Makes the tables where they are missing.
+    pub(crate) async fn make_ledger(&self) -> Result<PostgresRecords, StoreError> {
         self.migrate_ledger().await?;
+        Ok(PostgresRecords { options: self.options.clone() })
+    }
+
+    /// A new writer, which names these heads.
+    pub(crate) fn ledger(&self, heads: Vec<Head>) -> Result<PostgresLedger, StoreError> {
         let no_name = |_| Fault::Other("the system has no random numbers".to_owned()).during(OPEN);
-        let chain = Chain::new().map_err(no_name)?;
+        let mut chain = Chain::new().map_err(no_name)?;
+        chain.begin(heads);
         let writer = chain.writer().clone();
         let (sender, queue) = mpsc::channel(QUEUE);
         let task = tokio::spawn(appender::Appender::new(self.options.clone(), queue, chain).run());
-        let ledger = PostgresLedger { writer, queue: Mutex::new(Some(sender)), task: Mutex::new(Some(task)) };
-        Ok((ledger, PostgresRecords { options: self.options.clone() }))
+        Ok(PostgresLedger { writer, queue: Mutex::new(Some(sender)), task: Mutex::new(Some(task)) })
     }
 
     /// `None` if there are no tables: nothing is created.
@@ -63,9 +79,14 @@ impl Postgres {
         Ok(Some(PostgresRecords { options: self.options.clone() }))
     }
 
-    async fn migrate_ledger(&self) -> Result<(), StoreError> {
+    pub(crate) async fn migrate_ledger(&self) -> Result<(), StoreError> {
         let mut connection = self.pool.acquire().await.map_err(|fault| fault.during(OPEN))?;
-        migrate::migrate(&mut connection, &migration::POSTGRES_LEDGER).await
+        let migrated = match connection.connection() {
+            Ok(connection) => migrate::migrate(connection, &migration::POSTGRES_LEDGER, self.policy).await,
+            Err(fault) => Err(fault.during(OPEN)),
+        };
+        connection.give_back();
+        migrated
     }
 }
 
@@ -81,11 +102,24 @@ impl PostgresLedger {
     }
 
     pub(crate) fn submit(&self, job: Job) -> Result<(), LedgerUnavailable> {
+        self.send(Message::Record(Box::new(job)))
+    }
+
+    /// Whether the connection that appends answers.
+    pub(crate) async fn health(&self) -> Result<(), LedgerUnavailable> {
+        let (answer, answered) = oneshot::channel();
+        self.send(Message::Probe(answer))?;
+        match timeout(PATIENCE, answered).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(LedgerUnavailable::closed())),
+            Err(_) => Err(LedgerUnavailable::new(LedgerFailure::Database, "the database does not answer")),
+        }
+    }
+
+    fn send(&self, message: Message) -> Result<(), LedgerUnavailable> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = || LedgerUnavailable::new("the ledger is closed");
-        queue.as_ref().ok_or_else(closed)?.try_send(job).map_err(|refused| match refused {
-            TrySendError::Full(_) => LedgerUnavailable::new("too many records are waiting for the database"),
-            TrySendError::Closed(_) => closed(),
+        queue.as_ref().ok_or_else(LedgerUnavailable::closed)?.try_send(message).map_err(|refused| match refused {
+            TrySendError::Full(_) => LedgerUnavailable::busy(),
+            TrySendError::Closed(_) => LedgerUnavailable::closed(),
         })
     }
 

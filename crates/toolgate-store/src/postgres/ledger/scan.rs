@@ -6,41 +6,67 @@ use tokio::time::timeout;
 use super::super::{PATIENCE, run::fault};
 use crate::{
     error::Fault,
-    ledger::{Checker, Repeated, Scan, StoredRow, columns},
+    ledger::{Checker, Head, Repeated, Scan, StoredRow, Witness, columns},
 };
 
 const PAGE: i64 = 4_000;
 /// Settled ones: between two pages another replica may commit an earlier position. What is not settled yet is read writer
 /// by writer afterwards.
-const EVERYTHING: &str =
+const AFTER: &str =
     concat!("SELECT ", columns!(), " FROM ledger_settled WHERE position > $1 ORDER BY position LIMIT $2");
-const WRITER: &str =
-    concat!("SELECT ", columns!(), " FROM ledger WHERE writer = $3 AND seq >= $1 ORDER BY seq LIMIT $2");
+const WRITER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM ledger WHERE writer = $3 AND seq >= $1 AND (position > $4 OR seq >= $5) ORDER BY seq LIMIT $2"
+);
+
+const HEAD: &str = concat!("SELECT ", columns!(), " FROM ledger WHERE writer = $1 AND seq = $2");
 
 pub(super) async fn scan(options: &PgConnectOptions, scans: Vec<Scan>, mut checker: Checker) -> Result<Checker, Fault> {
     let connected = timeout(PATIENCE, options.connect()).await;
     let late = |_| Fault::Unavailable(format!("no connection within {} seconds", PATIENCE.as_secs()));
     let mut connection = connected.map_err(late)?.map_err(|error| fault(&error))?;
     for scan in scans {
-        checker = read(&mut connection, scan, checker).await?;
+        checker = match scan {
+            Scan::Heads(heads, witness) => compare(&mut connection, &heads, &witness, checker).await?,
+            scan => read(&mut connection, scan, checker).await?,
+        };
+    }
+    Ok(checker)
+}
+
+async fn compare(
+    connection: &mut PgConnection,
+    heads: &[Head],
+    witness: &Witness,
+    mut checker: Checker,
+) -> Result<Checker, Fault> {
+    for head in heads {
+        let query = sqlx::query(HEAD).bind(&head.writer).bind(head.seq);
+        let found = query.fetch_optional(&mut *connection).await.map_err(|error| fault(&error))?;
+        let found = found.as_ref().and_then(|row| stored(row).ok());
+        checker.compare(head, found.map(|row| (row.previous, row.hash, row.text)), witness);
     }
     Ok(checker)
 }
 
 async fn read(connection: &mut PgConnection, scan: Scan, mut checker: Checker) -> Result<Checker, Fault> {
     let mut from = match &scan {
-        Scan::Everything => i64::MIN,
-        Scan::Writer { from, .. } => *from,
+        Scan::After(position) => *position,
+        Scan::Writer { .. } => i64::MIN,
+        Scan::Heads(..) => return Ok(checker),
     };
     loop {
         let query = match &scan {
-            Scan::Everything => sqlx::query(EVERYTHING).bind(from).bind(PAGE),
-            Scan::Writer { writer, .. } => sqlx::query(WRITER).bind(from).bind(PAGE).bind(writer),
+            Scan::Writer { writer, after, from: next } => {
+                sqlx::query(WRITER).bind(from).bind(PAGE).bind(writer).bind(after).bind(next)
+            }
+            Scan::After(_) | Scan::Heads(..) => sqlx::query(AFTER).bind(from).bind(PAGE),
         };
         let rows = query.fetch_all(&mut *connection).await.map_err(|error| fault(&error))?;
         let Some(last) = rows.last() else { return Ok(checker) };
         from = match &scan {
-            Scan::Everything => last.try_get(0),
+            Scan::After(_) | Scan::Heads(..) => last.try_get(0),
             Scan::Writer { .. } => last.try_get::<i64, _>(2).map(|seq| seq.saturating_add(1)),
         }
         .map_err(|error| fault(&error))?;
@@ -63,6 +89,7 @@ fn stored(row: &PgRow) -> Result<StoredRow<'_>, Error> {
         position: row.try_get(0)?,
         writer: row.try_get(1)?,
         seq: row.try_get(2)?,
+        kind: row.try_get(4)?,
         repeated: Some(Repeated {
             time: row.try_get(3)?,
             kind: row.try_get(4)?,

@@ -1,15 +1,16 @@
 //! The statements that read records.
 
 use crate::{
-    ledger::{Filter, Outcome, columns},
-    statement::{Statement, Value},
+    error::Fault,
+    ledger::{Filter, Hash, Head, Outcome, columns},
+    statement::{FromRow, Row, Statement, Value},
 };
 
 /// Clocks differ and are set: what has a time can have arrived up to a day before others with that time.
 const DAY: i64 = 86_400_000;
 
 /// `$1` to `$8`: the conditions beside the call, over records called `r`. A cast, since PostgreSQL must know a type even for
-/// NULL. No record says that its call is unknown: that it has an intent and no outcome does. Records are read in the order
+/// NULL. A call is unknown if its outcome says so, or if it has an intent and no outcome. Records are read in the order
 /// of arrival; the last condition lets that begin near the time that is asked for.
 macro_rules! conditions {
     () => {
@@ -40,13 +41,10 @@ const UNFINISHED: &str = concat!(
     " FROM ledger WHERE time >= $1 AND kind = 'intent' AND NOT EXISTS
     (SELECT 1 FROM ledger o WHERE o.call = ledger.call AND o.kind = 'outcome') ORDER BY position"
 );
-/// Steps from writer to writer over the index, rather than through all of it.
-const HEADS: &str = "WITH RECURSIVE writers (writer) AS (
-        SELECT MIN(writer) FROM ledger
-        UNION ALL
-        SELECT (SELECT MIN(l.writer) FROM ledger l WHERE l.writer > w.writer) FROM writers w WHERE w.writer IS NOT NULL)
-    SELECT l.writer, l.seq, l.hash FROM writers w JOIN ledger l ON l.writer = w.writer
-    WHERE l.seq = (SELECT MAX(m.seq) FROM ledger m WHERE m.writer = w.writer)
+/// Writers with records after a position, and the last of each.
+const LATE_HEADS: &str = "SELECT l.writer, l.seq, l.hash, l.position FROM ledger l
+    JOIN (SELECT writer, MAX(seq) AS seq FROM ledger WHERE position > $1 GROUP BY writer) m
+        ON m.writer = l.writer AND m.seq = l.seq
     ORDER BY l.writer";
 
 pub(crate) fn page(filter: &Filter, after: i64, limit: u32) -> Statement {
@@ -66,8 +64,20 @@ pub(crate) fn unfinished(since: Option<i64>) -> Statement {
     Statement::new(UNFINISHED, [Value::int(since.unwrap_or(i64::MIN))])
 }
 
-pub(crate) fn heads() -> Statement {
-    Statement::new(HEADS, [])
+pub(crate) fn late_heads(after: i64) -> Statement {
+    Statement::new(LATE_HEADS, [Value::int(after)])
+}
+
+/// A row of a writer's head.
+pub(crate) struct LateHead(pub(crate) Head);
+
+impl FromRow for LateHead {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        let (writer, seq, bytes, position) = (row.text()?, row.int()?, row.bytes()?, row.int()?);
+        // A hash that is none is found by verifying, which needs the heads for it.
+        let hash = Hash::from_slice(&bytes).unwrap_or(Hash::NOTHING);
+        Ok(Self(Head { writer, seq, hash, position, covered: false }))
+    }
 }
 
 fn of(filter: &Filter, (all, of_call): (&'static str, &'static str), after: i64, limit: u32) -> Statement {

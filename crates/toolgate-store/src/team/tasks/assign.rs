@@ -2,6 +2,7 @@
 
 use super::{TaskFault, TeamTask, TeamTasks};
 use crate::{
+    backoff,
     engine::Write,
     error::Fault,
     fresh,
@@ -16,6 +17,15 @@ pub enum Assigner<'a> {
     Manager(&'a str),
     /// To anyone in the project.
     Operator,
+}
+
+impl<'a> Assigner<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Self::Manager(manager) => manager,
+            Self::Operator => "operator",
+        }
+    }
 }
 
 /// A task in other hands.
@@ -37,7 +47,7 @@ const ASSIGNEE: &str = "SELECT parent, status,
         EXISTS (SELECT 1 FROM team_assignments WHERE agent = team_agents.id AND project = $1)
     FROM team_agents WHERE id = $2";
 
-const TRIES: u32 = 5;
+const TRIES: u32 = 32;
 
 impl TeamTasks {
     /// Gives a task to an agent, or takes it from whoever has it.
@@ -48,7 +58,10 @@ impl TeamTasks {
         assigner: Assigner<'_>,
         now: i64,
     ) -> Result<Assigned, TaskFault> {
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                backoff::pause(attempt).await;
+            }
             let task = self.get(id).await?.ok_or_else(|| TaskFault::unknown(id))?;
             let previous = task.assignee.clone();
             if let Some(task) = self.hand_over(&task, to, assigner, now).await? {
@@ -68,26 +81,38 @@ impl TeamTasks {
     ) -> Result<Option<TeamTask>, TaskFault> {
         let operation = "assign a task";
         let trace = fresh::id("change_").map_err(|fault| fault.during(operation))?;
-        let by = match assigner {
-            Assigner::Manager(manager) => manager,
-            Assigner::Operator => "operator",
-        };
+        let mut write = Write::new(self.project_turn()).then(self.assigning(task, to, assigner, &trace, now));
+        write = write.then(notifications::of_assignment(&self.project, &trace, assigner.name(), now));
+        Ok(self.engine.write(operation, write.then(self.traced(&trace))).await?.into_iter().next())
+    }
+
+    pub(super) fn assigning(
+        &self,
+        task: &TeamTask,
+        to: Option<&str>,
+        assigner: Assigner<'_>,
+        trace: &str,
+        now: i64,
+    ) -> Statement {
         let values = [
             self.project(),
             Value::id(&task.id),
             Value::maybe_id(to),
-            Value::id(by),
+            Value::id(assigner.name()),
             Value::int(now),
-            Value::id(&trace),
+            Value::id(trace),
             Value::maybe_id(task.assignee.as_deref()),
             Value::Bool(assigner == Assigner::Operator),
         ];
-        let mut write = Write::new(self.project_turn()).then(Statement::new(ASSIGN, values));
-        write = write.then(notifications::of_assignment(&self.project, &trace, by, now));
-        Ok(self.engine.write(operation, write.then(self.traced(&trace))).await?.into_iter().next())
+        Statement::new(ASSIGN, values)
     }
 
-    async fn why_not(&self, task: &TeamTask, to: Option<&str>, assigner: Assigner<'_>) -> Result<(), TaskFault> {
+    pub(super) async fn why_not(
+        &self,
+        task: &TeamTask,
+        to: Option<&str>,
+        assigner: Assigner<'_>,
+    ) -> Result<(), TaskFault> {
         if task.status.is_final() {
             return Err(TaskFault::Over { id: task.id.clone(), status: task.status });
         }

@@ -2,7 +2,7 @@
 
 use super::{Named, TaskFault, TeamTask, TeamTasks};
 use crate::{
-    StoreError,
+    StoreError, backoff,
     engine::Write,
     error::Fault,
     fresh,
@@ -67,12 +67,15 @@ const ROOM: &str =
     concat!("SELECT ", at_work!("$1", "$2"), ", max_parallel_tasks FROM team_agents WHERE team_agents.id = $1");
 
 /// Others may change the same task; each time round, one of them got on.
-const TRIES: u32 = 5;
+const TRIES: u32 = 32;
 
 impl TeamTasks {
     /// Takes the step if there is one and nothing stands in its way.
     pub async fn change(&self, id: &str, change: &StatusChange, now: i64) -> Result<TeamTask, TaskFault> {
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                backoff::pause(attempt).await;
+            }
             let task = self.get(id).await?.ok_or_else(|| TaskFault::unknown(id))?;
             if change.report.is_some() && task.assignee.as_deref() != Some(change.by.as_str()) {
                 return Err(TaskFault::unknown(id));
@@ -100,26 +103,11 @@ impl TeamTasks {
     ) -> Result<Option<TeamTask>, StoreError> {
         let operation = "change a task's status";
         let trace = fresh::id("change_").map_err(|fault| fault.during(operation))?;
-        let report = change.report.as_ref();
-        let values = [
-            self.project(),
-            Value::id(&task.id),
-            Value::text(step.from().as_str()),
-            Value::text(step.to().as_str()),
-            Value::id(&change.by),
-            Value::int(now),
-            Value::maybe_text(change.reason.as_deref()),
-            Value::id(&trace),
-            Value::maybe_id(task.assignee.as_deref()),
-            Value::maybe_text(report.map(|report| report.result.as_str())),
-            Value::maybe_text(report.and_then(|report| report.summary.as_deref())),
-            Value::maybe_text(report.and_then(|report| report.next_steps.as_deref())),
-        ];
         let mut write = Write::new(self.project_turn());
         if let Some(assignee) = &task.assignee {
             write = write.then(Self::agent_turn(assignee));
         }
-        write = write.then(Statement::new(CHANGE, values));
+        write = write.then(self.stepping(task, step, change, &trace, now));
         if step.to() == TaskStatus::Blocked {
             let values = [
                 self.project(),
@@ -136,8 +124,34 @@ impl TeamTasks {
         Ok(self.engine.write(operation, write.then(Statement::new(CHANGED, changed))).await?.into_iter().next())
     }
 
+    pub(super) fn stepping(
+        &self,
+        task: &TeamTask,
+        step: Step<TaskStatus>,
+        change: &StatusChange,
+        trace: &str,
+        now: i64,
+    ) -> Statement {
+        let report = change.report.as_ref();
+        let values = [
+            self.project(),
+            Value::id(&task.id),
+            Value::text(step.from().as_str()),
+            Value::text(step.to().as_str()),
+            Value::id(&change.by),
+            Value::int(now),
+            Value::maybe_text(change.reason.as_deref()),
+            Value::id(trace),
+            Value::maybe_id(task.assignee.as_deref()),
+            Value::maybe_text(report.map(|report| report.result.as_str())),
+            Value::maybe_text(report.and_then(|report| report.summary.as_deref())),
+            Value::maybe_text(report.and_then(|report| report.next_steps.as_deref())),
+        ];
+        Statement::new(CHANGE, values)
+    }
+
     /// What stands in the way of a step. Nothing, if others changed the task meanwhile: then it is worth trying again.
-    async fn obstacle(&self, task: &TeamTask, step: Step<TaskStatus>) -> Result<(), TaskFault> {
+    pub(super) async fn obstacle(&self, task: &TeamTask, step: Step<TaskStatus>) -> Result<(), TaskFault> {
         let id = task.id.clone();
         match step.to() {
             TaskStatus::InProgress => {

@@ -4,6 +4,7 @@
 //! that is done has no unfinished part. Changes that touch these take a turn: one after the other in a project, and for what
 //! an agent has in progress, one after the other for that agent.
 
+mod add;
 mod assign;
 mod change;
 mod create;

@@ -17,7 +17,7 @@ const IN_TIME: Duration = Duration::from_secs(10);
 async fn files_that_are_full_refuse_and_room_lets_them_go_on() {
     let bed = Bed::sqlite();
     let store = bed.open().await;
-    let ledger = store.ledger(LedgerSettings { max_bytes: Some(20_000) }).await.unwrap();
+    let ledger = store.ledger(LedgerSettings { max_bytes: Some(20_000), ..LedgerSettings::default() }).await.unwrap();
     let mut stored = 0;
     let refused = loop {
         match ledger.append(entry(Kind::Read, &format!("c{stored}"), stored), Durability::Durable).await {

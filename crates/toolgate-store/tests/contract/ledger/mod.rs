@@ -4,6 +4,7 @@ mod appending;
 mod checkpoints;
 mod failing;
 mod killed;
+mod linked;
 mod reading;
 mod tamper;
 mod tampering;

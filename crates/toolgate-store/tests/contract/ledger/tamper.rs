@@ -26,6 +26,7 @@ pub(super) async fn try_sql(bed: &Bed, sql: &str) -> Result<(), String> {
 /// The files, oldest first.
 pub(super) fn files(bed: &Bed) -> Vec<PathBuf> {
     let mut files: Vec<_> = fs::read_dir(bed.ledger_folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     files
 }
@@ -37,12 +38,16 @@ pub(super) fn lines(bed: &Bed, change: impl FnOnce(Vec<String>) -> Vec<String>) 
     let path = files.last().unwrap();
     let text = fs::read_to_string(path).unwrap();
     let lines = change(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect());
-    fs::write(path, lines.iter().map(|line| format!("\n{line}")).collect::<String>()).unwrap();
+    fs::write(path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
 }
 
+/// The record's own writer stands before its number; a record may name others further on.
 fn is(line: &str, writer: Option<&str>, seq: i64) -> bool {
-    line.contains(&format!(",\"seq\":{seq},\"time\""))
-        && writer.is_none_or(|writer| line.contains(&format!("\"writer\":\"{writer}\"")))
+    let number = format!(",\"seq\":{seq},\"time\"");
+    match writer {
+        Some(writer) => line.contains(&format!("\"writer\":\"{writer}\"{number}")),
+        None => line.contains(&number),
+    }
 }
 
 fn where_is(writer: Option<&str>, seq: i64) -> String {

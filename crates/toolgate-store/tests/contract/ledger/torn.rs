@@ -19,18 +19,21 @@ async fn a_line_that_was_begun_and_not_ended_is_no_record_and_spoils_none() {
     let today = tamper::files(&bed).pop().unwrap();
     let line = fs::read_to_string(&today).unwrap().lines().last().unwrap().to_owned();
     // every way in which another process can be stopped in the middle of a record
-    for length in [1, 2, 14, 77, 80, 155, 170, 180, 230, line.len() - 2, line.len() - 1] {
-        add(&today, format!("\n{}", &line[..length]).as_bytes());
+    for length in [1, 2, 14, 77, 80, 155, 170, 180, 230, line.len() - 2, line.len() - 1, line.len()] {
+        add(&today, &line.as_bytes()[..length]);
         assert_eq!(ledger.latest(&Filter::default(), 1).await.unwrap().len(), 1);
+        assert!(whole(&ledger).await.is_sound(), "also before anybody cuts it off");
         fill(&ledger, 1).await;
     }
     let verified = whole(&ledger).await;
     assert!(verified.is_sound(), "{verified:?}");
-    assert_eq!(verified.records, 15);
+    // each was cut off, and is on record as that
+    assert_eq!((verified.records, verified.recoveries), (4 + 12 * 2, 12));
     let all = ledger.page(&Filter::default(), i64::MIN, 100).await.unwrap();
-    assert_eq!(all.iter().map(|record| record.seq).collect::<Vec<_>>(), (0..15).collect::<Vec<_>>());
-    assert_eq!(ledger.latest(&Filter::default(), 4).await.unwrap(), all[11..]);
+    assert_eq!(all.iter().map(|record| record.seq).collect::<Vec<_>>(), (0..28).collect::<Vec<_>>());
+    assert_eq!(ledger.latest(&Filter::default(), 4).await.unwrap(), all[24..]);
     assert_eq!(ledger.page(&Filter::default(), all[4].position, 3).await.unwrap(), all[5..8]);
+    assert!(fs::read_to_string(&today).unwrap().lines().all(|line| line.starts_with('{') && line.ends_with("}}")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,11 +42,11 @@ async fn what_is_no_record_is_found_and_read_past() {
     let (_store, ledger) = open(&bed).await;
     fill(&ledger, 2).await;
     let today = tamper::files(&bed).pop().unwrap();
-    for odd in ["\nnothing of ours", "\n{\"previous\":1}", "\n\u{0}", "\n[]"] {
+    for odd in ["nothing of ours\n", "{\"previous\":1}\n", "\u{0}\n", "[]\n"] {
         add(&today, odd.as_bytes());
     }
-    add(&today, &[b'\n', 0xff, 0xfe]);
-    add(&today, &[&b"\n"[..], &vec![b'x'; 9 << 20]].concat());
+    add(&today, &[0xff, 0xfe, b'\n']);
+    add(&today, &[&vec![b'x'; 9 << 20], &b"\n"[..]].concat());
     fill(&ledger, 2).await;
     let found = wrongs(&whole(&ledger).await);
     assert_eq!(found.len(), 6, "{found:?}");
@@ -59,9 +62,9 @@ async fn days_follow_each_other_and_what_was_put_away_is_missed() {
     // yesterday's and today's, made out of one
     let today = tamper::files(&bed).pop().unwrap();
     let text = fs::read_to_string(&today).unwrap();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    let of = |lines: &[&str]| lines.iter().map(|line| format!("\n{line}")).collect::<String>();
-    let earlier = bed.ledger_folder().join("2001-02-03.jsonl");
+    let lines: Vec<&str> = text.lines().collect();
+    let of = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let earlier = bed.ledger_folder().join("2001-02-03-00000000.jsonl");
     fs::write(&earlier, of(&lines[..3])).unwrap();
     fs::write(&today, of(&lines[3..])).unwrap();
     fs::write(bed.ledger_folder().join("notes.txt"), "not the ledger's").unwrap();

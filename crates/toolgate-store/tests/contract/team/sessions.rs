@@ -42,6 +42,26 @@ on_both! {
         assert!(!is_live(&here, 1, 12).await);
     }
 
+    async fn an_agent_is_at_work_while_it_is_active_and_in_the_project(bed: Bed) {
+        let store = bed.open().await;
+        staffed(&store).await;
+        let agents = store.team().agents();
+        let at_work = async |project: Option<&str>| agents.is_at_work("a", project).await.unwrap();
+        assert_eq!((at_work(None).await, at_work(Some("p")).await), (Some(true), Some(true)));
+        assert_eq!(at_work(Some("nowhere")).await, Some(false));
+        assert_eq!(agents.is_at_work("nobody", None).await, Ok(None));
+        let archive = |status| ProjectChange { status: Some(status), ..ProjectChange::default() };
+        store.team().projects().change("p", archive(ProjectStatus::Archived)).await.unwrap();
+        assert_eq!((at_work(None).await, at_work(Some("p")).await), (Some(true), Some(false)));
+        store.team().projects().change("p", archive(ProjectStatus::Active)).await.unwrap();
+        let status = |status| AgentChange { status: Some(status), ..AgentChange::default() };
+        agents.change("a", status(AgentStatus::Suspended)).await.unwrap();
+        assert_eq!((at_work(None).await, at_work(Some("p")).await), (Some(false), Some(false)));
+        agents.change("a", status(AgentStatus::Active)).await.unwrap();
+        store.team().assignments().unassign("a", "p", 1).await.unwrap();
+        assert_eq!((at_work(None).await, at_work(Some("p")).await), (Some(true), Some(false)));
+    }
+
     async fn there_is_one_session_of_each_purpose(bed: Bed) {
         let store = bed.open().await;
         staffed(&store).await;

@@ -14,6 +14,8 @@ pub(super) fn changes(value: &Value) -> String {
     } else if dry {
         text.push_str("Nothing was changed: this was a dry run.\n");
     }
+    let warnings = value.get("warnings").and_then(Value::as_array).into_iter().flatten();
+    text.extend(warnings.map(|warning| format!("Warning: {}\n", line(plain(warning)))));
     let changed = value.get("changed").and_then(Value::as_bool) == Some(true);
     if let Some(receipt) = value.get("receipt").and_then(Value::as_str).filter(|_| changed) {
         text.push_str(&format!("Take it back: toolgate undo {receipt}\n"));

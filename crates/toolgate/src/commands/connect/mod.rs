@@ -10,8 +10,9 @@ mod undo;
 use std::{fs, path::Path};
 
 use serde_json::json;
+use toolgate_core::terminal_escape;
 
-use super::{client_file, print, put_file, visible::visible};
+use super::{client_file, print, put_file};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{ConnectArgs, Output},
@@ -36,7 +37,7 @@ struct Change<'c> {
 
 /// A file's text is whatever it says, so it is shown with care.
 pub fn run(wish: &ConnectArgs) -> CommandResult {
-    connect(wish).map_err(|problem| visible(&problem.to_string()).into())
+    connect(wish).map_err(|problem| terminal_escape(&problem.to_string()).into())
 }
 
 fn connect(wish: &ConnectArgs) -> CommandResult {
@@ -96,7 +97,7 @@ impl Change<'_> {
     fn told(&self, dry_run: bool, changed: bool, output: Output) -> CommandResult {
         let shown = self.path.display().to_string();
         let diff = diff::unified(&shown, self.before, self.after);
-        let diff = visible(&masked::masked(&diff, &[self.before, self.after.unwrap_or("")], self.token));
+        let diff = terminal_escape(&masked::masked(&diff, &[self.before, self.after.unwrap_or("")], self.token));
         let text = match (changed, dry_run) {
             (false, _) => format!("{shown} is as wanted already\n"),
             (true, true) => format!("{diff}\ndry run: nothing was changed\n"),

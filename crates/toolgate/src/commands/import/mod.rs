@@ -11,8 +11,9 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use toolgate_core::terminal_escape;
 
-use super::{client_file, print, say, visible::visible};
+use super::{client_file, print, say};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
@@ -29,7 +30,7 @@ pub struct Wish {
 
 /// Names and keys are whatever the file says, so they are shown with care.
 pub fn run(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
-    import(place, file, wish, output).map_err(|problem| visible(&problem.to_string()).into())
+    import(place, file, wish, output).map_err(|problem| terminal_escape(&problem.to_string()).into())
 }
 
 fn import(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
@@ -60,7 +61,7 @@ fn import(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResu
         return Ok(Ending::Good);
     }
     for note in &imported.notes {
-        eprintln!("{}", visible(&format!("{}: {}", note.server, note.what)));
+        eprintln!("{}", terminal_escape(&format!("{}: {}", note.server, note.what)));
     }
     match written {
         None => {

@@ -170,6 +170,7 @@ impl Work<'_> {
             concurrency: None,
             enabled: switch(fields, "enabled", true)? && !switch(fields, "disabled", false)?,
             command,
+            user: None,
             url,
         };
         self.look_over(own, &upstream);

@@ -1,19 +1,18 @@
 //! `ledger checkpoint`: one signed line, to be kept where the ledger is not.
 
-use std::{
-    fs::{File, OpenOptions},
-    io::{Read, Seek, SeekFrom, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use serde_json::json;
+use toolgate_server::checkpoints::{CheckpointSettings, append_line};
+use toolgate_store::ledger::NotSigned;
 
 use super::{NO_LEDGER, Open};
 use crate::{
-    CommandResult, Ending,
+    CommandResult, Ending, Misuse,
     cli::{Output, Place},
     commands::{books::json as parsed, print},
-    ground,
+    config::Config,
+    ground::{self, duration},
 };
 
 pub async fn run(place: &Place, to: Option<&Path>, output: Output) -> CommandResult {
@@ -24,14 +23,23 @@ pub async fn run(place: &Place, to: Option<&Path>, output: Output) -> CommandRes
         return Ok(Ending::No);
     };
     let key = open.store.ledger_key().await?;
-    let checkpoint = ledger.checkpoint(&key, ground::now()).await?;
+    let made = ledger.checkpoint(&key, ground::now()).await;
     open.close().await;
+    let checkpoint = match made {
+        Ok(checkpoint) => checkpoint,
+        Err(NotSigned::Store(fault)) => return Err(fault.into()),
+        Err(fault @ NotSigned::Unsound(_)) => {
+            let message = fault.to_string();
+            print(output, &json!({"checkpoint": null, "message": message}), &format!("{message}\n"))?;
+            return Ok(Ending::No);
+        }
+    };
     let (line, public) = (checkpoint.to_line(), key.public());
     let text = match to {
         None => format!("{line}\n"),
         Some(file) => {
             let failed = |fault: std::io::Error| format!("'{}' can't be appended to: {fault}", file.display());
-            append(file, &line).map_err(failed)?;
+            append_line(file, &line).map_err(failed)?;
             format!(
                 "{} has a checkpoint of {} writer(s) more.\nKeep the file and this public key away from the database: {public}\n",
                 file.display(),
@@ -44,20 +52,11 @@ pub async fn run(place: &Place, to: Option<&Path>, output: Output) -> CommandRes
     Ok(Ending::Good)
 }
 
-/// On a line of its own, also after a line that was cut off, and on the disk.
-fn append(path: &Path, line: &str) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-    let begin = if ends_within_a_line(&mut file)? { "\n" } else { "" };
-    file.write_all(format!("{begin}{line}\n").as_bytes())?;
-    file.sync_all()
-}
-
-fn ends_within_a_line(file: &mut File) -> std::io::Result<bool> {
-    if file.metadata()?.len() == 0 || !file.metadata()?.is_file() {
-        return Ok(false);
-    }
-    let mut last = [0; 1];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
+/// Where checkpoints go, if somewhere.
+pub fn checkpoint_settings(config: &Config) -> Result<Option<CheckpointSettings>, Misuse> {
+    let given = &config.ledger;
+    let every = given.checkpoint_every.as_deref().unwrap_or("1h");
+    let every = duration(every).map_err(|fault| format!("[ledger] checkpoint_every: {fault}"))?;
+    let settings = CheckpointSettings::new(every, given.checkpoint_file.clone(), given.checkpoint_url.as_deref());
+    Ok(settings.map_err(|fault| format!("[ledger] {fault}"))?)
 }

@@ -13,6 +13,7 @@ use toolgate_store::{
     ledger::{Filter, LedgerReader},
 };
 
+pub(super) use self::checkpoint::checkpoint_settings;
 use super::{books, when};
 use crate::{
     CommandResult, Misuse,

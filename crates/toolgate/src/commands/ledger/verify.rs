@@ -131,6 +131,7 @@ impl Report {
             "records": verified.map(|verified| verified.records),
             "writers": verified.map(|verified| verified.writers),
             "found": verified.map(|verified| verified.found),
+            "recoveries": verified.map(|verified| verified.recoveries),
             "findings": verified.map_or(&[][..], |verified| &verified.findings).iter().map(value).collect::<Vec<_>>(),
             "checkpoints": self.read.as_ref().map(|read| json!({
                 "file": self.file(), "trusted": read.trusted.len(),
@@ -153,7 +154,10 @@ impl Report {
         if left > 0 {
             text.push_str(&format!("and {left} more\n"));
         }
-        let read = format!("{} record(s) of {} writer(s) were read", verified.records, verified.writers);
+        let mut read = format!("{} record(s) of {} writer(s) were read", verified.records, verified.writers);
+        if verified.recoveries > 0 {
+            read.push_str(&format!(", with {} recovery(ies) on record", verified.recoveries));
+        }
         let against = self.read.as_ref().map(|read| read.trusted.len());
         let against = against.map(|count| format!(", against {count} checkpoint(s)")).unwrap_or_default();
         text.push_str(&match (self.is_sound(), verified.found) {
@@ -162,7 +166,9 @@ impl Report {
             (false, found) => format!("Not sound: {found} finding(s). {read}{against}.\n"),
         });
         if self.read.is_none() {
-            text.push_str("Whether newest records were cut off is not known without --checkpoints.\n");
+            text.push_str(
+                "Whether newest records were cut off, also in what the store knows, is not known without --checkpoints.\n",
+            );
         } else if self.read.as_ref().is_some_and(|read| read.from_store) {
             text.push_str("The key is the store's own; to rely on one kept elsewhere, give it with --public-key.\n");
         }

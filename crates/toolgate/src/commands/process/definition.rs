@@ -9,6 +9,9 @@ use crate::Misuse;
 /// Larger than any that a person wrote.
 const LARGEST: u64 = 1 << 20;
 
+/// The YAML reader's advice to programmers, which is no use to who wrote the file.
+const YAML_ADVICE: &str = ", set DuplicateKeyPolicy in Options if acceptable";
+
 pub fn read(path: &Path) -> Result<ProcessDefinition, Misuse> {
     let file = path.display();
     let unreadable = |fault: std::io::Error| format!("{file} can't be read: {fault}");
@@ -26,7 +29,9 @@ fn parsed(ending: &str, text: &str) -> Result<ProcessDefinition, String> {
     let short = |fault: String| fault.trim().to_owned();
     match ending {
         "toml" => toml::from_str(text).map_err(|fault| short(fault.to_string())),
-        "yaml" | "yml" => serde_saphyr::from_str(text).map_err(|fault| short(fault.to_string())),
+        "yaml" | "yml" => {
+            serde_saphyr::from_str(text).map_err(|fault| short(fault.to_string().replace(YAML_ADVICE, "")))
+        }
         "json" => serde_json::from_str(text).map_err(|fault| short(fault.to_string())),
         _ => Err("its name must end in .toml, .yaml, .yml or .json".to_owned()),
     }
@@ -89,6 +94,12 @@ steps:
             let reason = parsed(ending, text).unwrap_err();
             assert!(reason.contains(said), "{ending}: {reason}");
         }
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused_in_words_for_who_wrote_the_file() {
+        let reason = parsed("yaml", "name: x\nname: y\nsteps: []\n").unwrap_err();
+        assert!(reason.contains("duplicate mapping key: name") && !reason.contains("Options"), "{reason}");
     }
 
     #[test]

@@ -121,9 +121,12 @@ fn text(progress: &Progress) -> String {
     text
 }
 
-/// A path as it is from anywhere.
+/// A folder's path as it is from anywhere.
 pub fn absolute(path: Option<PathBuf>) -> Result<Option<String>, Misuse> {
     let Some(path) = path else { return Ok(None) };
+    if !path.is_dir() {
+        return Err(format!("there is no folder '{}'", path.display()).into());
+    }
     let path = std::path::absolute(&path).map_err(|fault| format!("'{}': {fault}", path.display()))?;
     path.into_os_string().into_string().map(Some).map_err(|_| "a path must be UTF-8".into())
 }

@@ -48,20 +48,55 @@ impl Database {
         self.tell(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name)).unwrap();
     }
 
+    /// Keeps everybody from a table, for as long as the value lives.
+    #[allow(dead_code, reason = "not every suite that has a database locks it")]
+    pub fn lock(&self, table: &str) -> TcpStream {
+        let mut stream = self.enter(&self.name).unwrap();
+        for statement in ["BEGIN".to_owned(), format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")] {
+            send(&mut stream, Some(b'Q'), format!("{statement}\0").as_bytes()).unwrap();
+            ready(&mut stream).unwrap();
+        }
+        stream
+    }
+
+    /// From here on a row that is added to a table is waited for without an end.
+    #[allow(dead_code, reason = "not every suite that has a database stalls it")]
+    pub fn stall(&self, table: &str) {
+        let stall = format!(
+            "CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
+            CREATE TRIGGER stall BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION stall()"
+        );
+        let mut stream = self.enter(&self.name).unwrap();
+        send(&mut stream, Some(b'Q'), format!("{stall}\0").as_bytes()).unwrap();
+        ready(&mut stream).unwrap();
+    }
+
+    /// Ends the connections that wait for such a row.
+    #[allow(dead_code, reason = "not every suite that has a database stalls it")]
+    pub fn end_stalled(&self) {
+        let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname"; // the server's, not ours; tidy: allow
+        self.tell(&format!("{cut} = '{}'", self.name)).unwrap();
+    }
+
     fn parts(&self) -> (&str, &str) {
         let rest = self.server.split_once("://").expect("TOOLGATE_TEST_POSTGRES is a URL").1;
         let authority = rest.split(['/', '?']).next().unwrap_or(rest);
         authority.split_once('@').unwrap_or(("postgres", authority))
     }
 
-    /// One statement, on the server's own database. Nobody is asked for a password.
-    fn tell(&self, statement: &str) -> Result<(), String> {
+    fn enter(&self, database: &str) -> Result<TcpStream, String> {
         let (user, address) = self.parts();
         let mut stream = TcpStream::connect(address).map_err(|fault| format!("{address}: {fault}"))?;
         let start =
-            [&196_608_u32.to_be_bytes()[..], format!("user\0{user}\0database\0postgres\0\0").as_bytes()].concat();
+            [&196_608_u32.to_be_bytes()[..], format!("user\0{user}\0database\0{database}\0\0").as_bytes()].concat();
         send(&mut stream, None, &start)?;
         ready(&mut stream)?;
+        Ok(stream)
+    }
+
+    /// One statement, on the server's own database. Nobody is asked for a password.
+    fn tell(&self, statement: &str) -> Result<(), String> {
+        let mut stream = self.enter("postgres")?;
         send(&mut stream, Some(b'Q'), format!("{statement}\0").as_bytes())?;
         ready(&mut stream)
     }

@@ -54,6 +54,13 @@ impl Home {
         fs::rename(draft, self.path(name)).unwrap();
     }
 
+    /// A file that only its owner may read.
+    pub fn write_secret(&self, name: &str, text: &str) {
+        self.write(name, text);
+        #[cfg(unix)]
+        fs::set_permissions(self.path(name), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+
     /// The real binary, in this folder, with nothing of the surroundings in its environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));

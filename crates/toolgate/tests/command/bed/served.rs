@@ -107,6 +107,13 @@ impl Served {
         assert!(asked.success());
     }
 
+    /// Stops it where it stands, or lets it go on.
+    #[allow(dead_code, reason = "not every suite that serves stops its server")]
+    pub fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
     /// Ends it and all it started, without asking. It must lead a process group of its own.
     pub fn kill_group(mut self) {
         let killed = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.child.id())]).status().unwrap();

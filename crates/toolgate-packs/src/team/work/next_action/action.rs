@@ -40,6 +40,8 @@ impl Action {
 /// What comes before anything else, whatever the session is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Standing {
+    /// The session is over: there is nothing left to log out of.
+    pub(super) ended: bool,
     /// The session is to end.
     pub(super) terminating: bool,
     /// The agent has not said which model it is.
@@ -47,6 +49,14 @@ pub(super) struct Standing {
 }
 
 pub(super) fn first_of_all(standing: Standing) -> Option<Action> {
+    if standing.ended {
+        return Some(Action::new(
+            "exit",
+            "terminating",
+            "The session has ended. Exit.",
+            "セッションは終了しました。プロセスを終了してください。",
+        ));
+    }
     if standing.terminating {
         return Some(Action::new(
             "exit",

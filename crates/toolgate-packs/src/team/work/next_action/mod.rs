@@ -112,19 +112,24 @@ impl Poll<'_> {
             None => return false,
         };
         let until = self.until.min(Instant::now() + wait);
-        loop {
-            match tokio::time::timeout_at(until, self.changes.next()).await {
-                Ok(Some(Change::Team { project: of, agents }))
-                    if of == project && agents.iter().any(|agent| agent == me) =>
-                {
-                    return true;
+        let (changes, session) = (&mut self.changes, &self.session);
+        let news = async {
+            loop {
+                match tokio::time::timeout_at(until, changes.next()).await {
+                    Ok(Some(Change::Team { project: of, agents }))
+                        if of == project && agents.iter().any(|agent| agent == me) =>
+                    {
+                        return true;
+                    }
+                    Ok(Some(Change::AgentSession { id })) if session.as_ref() == Some(&id) => return true,
+                    Ok(Some(Change::Resync)) | Err(_) => return true,
+                    Ok(Some(_)) => {}
+                    Ok(None) => return false,
                 }
-                Ok(Some(Change::AgentSession { id })) if self.session.as_ref() == Some(&id) => return true,
-                Ok(Some(Change::Resync)) | Err(_) => return true,
-                Ok(Some(_)) => {}
-                Ok(None) => return false,
             }
-        }
+        };
+        // too many calls of this agent wait already: this one is answered with what there is
+        self.call.client().while_waiting(self.call.caller(), news).await.unwrap_or(false)
     }
 
     async fn look(&self) -> Result<Look, Failure> {
@@ -176,7 +181,8 @@ async fn look_at_chat(seat: &Seat, in_session: bool) -> Result<(ChatSituation, O
     let state = seat.desk().state().await?;
     let situation = ChatSituation {
         standing: Standing {
-            terminating: session.as_ref().map_or(in_session, |session| session.state != SessionState::Active),
+            ended: in_session && session.is_none(),
+            terminating: session.as_ref().is_some_and(|session| session.state != SessionState::Active),
             unreported: session.as_ref().is_some_and(|session| session.reported_model.is_none()),
         },
         agent: seat.agent.clone(),
@@ -198,6 +204,7 @@ async fn look_at_task(seat: &Seat) -> Result<TaskSituation, Failure> {
         None => None,
     };
     let standing = Standing {
+        ended: false,
         terminating: session.as_ref().is_some_and(|session| session.state != SessionState::Active),
         unreported: session.as_ref().is_some_and(|session| session.reported_model.is_none()),
     };

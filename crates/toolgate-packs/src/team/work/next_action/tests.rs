@@ -91,13 +91,22 @@ fn what_a_manager_does_with_its_task() {
 
 #[test]
 fn a_session_that_is_to_end_and_a_model_that_is_not_known_come_first() {
-    let leaving = Standing { terminating: true, unreported: true };
-    let unknown = Standing { terminating: false, unreported: true };
-    for (standing, action) in [(leaving, "exit"), (unknown, "report_model")] {
+    let leaving = Standing { terminating: true, unreported: true, ..Standing::default() };
+    let unknown = Standing { unreported: true, ..Standing::default() };
+    let over = Standing { ended: true, ..Standing::default() };
+    for (standing, action) in [(over, "exit"), (leaving, "exit"), (unknown, "report_model")] {
         assert_eq!(task::decide(&TaskSituation { standing, ..situation(false, NONE) }).action, action);
         let said = chat::decide(&ChatSituation { standing, unread: true, ..ChatSituation::default() });
         assert!(matches!(said, Choice::Say(said) if said.action == action));
     }
+}
+
+#[test]
+fn whose_session_is_over_is_not_told_to_log_out() {
+    let standing = Standing { ended: true, ..Standing::default() };
+    let Choice::Say(said) = chat::decide(&ChatSituation { standing, ..ChatSituation::default() }) else { panic!() };
+    let told = [toolgate_core::Lang::En, toolgate_core::Lang::Ja].map(|lang| said.clone().said(lang).to_string());
+    assert!(told.iter().all(|told| !told.contains("logout")), "{told:?}");
 }
 
 fn talk(initiator: &str, state: ConversationState, last_at: i64) -> Conversation {

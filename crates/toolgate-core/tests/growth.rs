@@ -1,0 +1,163 @@
+//! How time grows with the length of what it is spent on: in proportion.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolgate_core::{
+    Pattern,
+    pin::{diff, visible, warnings},
+    redact::Redactor,
+};
+
+/// The shortest of several runs, which is the one that was disturbed least.
+fn shortest(mut run: impl FnMut()) -> Duration {
+    let mut once = || {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    };
+    (0..3).map(|_| once()).min().unwrap_or_default()
+}
+
+/// Panics unless the time is about linear: one long text takes about as long as 32 short ones of the same length together. Growth
+/// with the square is a factor of 32; both take equally long, so that other processes disturb both alike.
+pub(crate) fn assert_linear(what: &str, small: usize, run: impl Fn(usize)) {
+    let grows = |_| {
+        let short = shortest(|| (0..32).for_each(|_| run(small)));
+        let long = shortest(|| run(small * 32));
+        (long > short.max(Duration::from_micros(500)) * 8).then_some((short, long))
+    };
+    let measured: Option<Vec<_>> = (0..3).map(grows).collect();
+    assert!(measured.is_none(), "{what}: 32 times {small}, and 32 times as much at once, take {measured:?}");
+}
+
+/// Beginnings of everything that a secret can begin with, and what may stand between two of them.
+const STARTS: [&str; 36] = [
+    "eyJ-",
+    "eyJ.",
+    "eyJ/eyAi",
+    "W3si-",
+    "ewo-",
+    "Bearer ",
+    "bearer a",
+    "Basic -",
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY",
+    "--",
+    "--token ",
+    "--token --",
+    "://",
+    "://a:b",
+    "://a:b@",
+    "://hooks.slack.com/services/a",
+    "tgk_",
+    "sk-",
+    "AIza",
+    "SG.",
+    "toolgate-seed-1 ",
+    "password=",
+    "password:",
+    "password: ",
+    "key=",
+    "key: ",
+    "key={",
+    "key=\"",
+    "key: |\n ",
+    "session='",
+    "authorization: a ",
+    "cookie:a b",
+    "token=[redacted]",
+    "token=\\[redacted]",
+    "token=Bearer [redacted]",
+];
+
+#[test]
+fn redaction_of_text_is_linear_whatever_is_repeated() {
+    let redactor = Redactor::default();
+    let mixed = STARTS.concat();
+    let escaped: String = (0..6).map(|count| format!("key={}\"", "\\".repeat(count))).collect();
+    let odd = ["=", ":", "-", "\\", "\"", "[", "{", "é", " ", "a", "\n", "{\"", "[\"-", "pаss:"];
+    for start in STARTS.iter().copied().chain(odd).chain([mixed.as_str(), escaped.as_str()]) {
+        assert_linear(start, 1 << 10, |bytes| {
+            let text = start.repeat(bytes / start.len() + 1);
+            redactor.text(&text);
+            redactor.json(&Value::from(text).to_string());
+        });
+    }
+}
+
+#[test]
+fn redaction_of_json_is_linear_whatever_is_nested() {
+    let redactor = Redactor::new(vec!["/*/*/*/a".parse().unwrap(), "/a/0/b".parse().unwrap()]);
+    for (what, open, close) in [
+        ("arrays", "[", "]"),
+        ("objects", "{\"a\":", "}"),
+        ("pairs", "{\"value\":1,\"x\":", ",\"name\":\"password\"}"),
+        ("values", "{\"value\":", ",\"name\":\"password\"}"),
+        ("secrets", "{\"token\":", "}"),
+    ] {
+        assert_linear(what, 256, |times| {
+            redactor.json(&format!("{}1{}", open.repeat(times), close.repeat(times)));
+            let nests = format!("{}1{}", open.repeat(100), close.repeat(100));
+            redactor.json(&format!("[{}1]", format!("{nests},").repeat(times / 64)));
+        });
+    }
+    assert_linear("JSON in JSON", 256, |times| {
+        let mut inner = json!(vec!["[\"{"; times]).to_string();
+        for _ in 0..3 {
+            inner = json!({ "a": inner }).to_string();
+        }
+        redactor.json(&inner);
+    });
+}
+
+#[test]
+fn warnings_and_diffs_of_definitions_are_linear() {
+    for text in [
+        "ignore ",
+        "ignore previous",
+        "<!-- ",
+        "QUJD",
+        "0a",
+        "аb",
+        "\u{200b}",
+        "\u{202e}a",
+        "\u{1b}[2J",
+        "you must call ",
+        "a",
+        " ",
+        "*",
+        "é",
+        "\u{e0041}",
+        "あ",
+    ] {
+        assert_linear(text, 1 << 10, |bytes| {
+            let text = text.repeat(bytes / text.len() + 1);
+            let definition = json!({"name": "t", "description": text, "inputSchema": {}}).to_string();
+            warnings(&definition);
+            diff("{}", &definition).unwrap();
+            visible(&text);
+        });
+    }
+    assert_linear("a long key over many changes", 1 << 10, |bytes| {
+        let many = |value: &str| {
+            let items: serde_json::Map<String, Value> =
+                (0..bytes / 16).map(|item| (item.to_string(), value.into())).collect();
+            json!({"name": "t", ("k".repeat(bytes)): items}).to_string()
+        };
+        let changes = diff(&many("a"), &many("b\u{200b}")).unwrap().changes;
+        assert_eq!(changes.len(), bytes / 16);
+        assert!(warnings(&many("b\u{200b}")).len() >= bytes / 16);
+    });
+}
+
+#[test]
+fn patterns_of_addresses_are_linear() {
+    for pattern in [
+        Pattern::glob(&"*a".repeat(20)),
+        Pattern::template(&format!("{}b", "{a}a{+b}".repeat(10))),
+        Pattern::glob("*aaaaaaaaaaaaaaaab"),
+    ] {
+        assert_linear("pattern", 1 << 10, |bytes| assert!(!pattern.matches(&format!("{}c", "a".repeat(bytes)))));
+    }
+}

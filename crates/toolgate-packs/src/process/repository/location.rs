@@ -1,0 +1,57 @@
+//! The folders of a repository: the worktree's own, and the one that all its worktrees share.
+//!
+//! INVARIANT: both lie beneath the worktree or beneath the main repository that the task was started for. A file of the
+//! repository may name another place; it is opened only beneath one of the two, by their directory handles.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::{ambient_authority, fs::Dir};
+
+use super::{
+    error::RepositoryError,
+    files::{open_folder, read_file},
+};
+
+/// The size of a file that names a folder.
+const MOST_BYTES: u64 = 8 << 10;
+const FOLDER: &str = "folder .git";
+
+pub(super) struct GitFolders {
+    /// With the worktree's own HEAD.
+    pub(super) own: Dir,
+    /// With objects, branches and tags.
+    pub(super) common: Dir,
+}
+
+/// Finds the folders of the repository in a worktree. Both paths are absolute and free of links.
+pub(super) fn find_folders(worktree: &Path, main: Option<&Path>) -> Result<GitFolders, RepositoryError> {
+    let root = |path: &Path| Some((path.to_owned(), Dir::open_ambient_dir(path, ambient_authority()).ok()?));
+    let roots: Vec<(PathBuf, Dir)> = [Some(worktree), main].into_iter().flatten().filter_map(root).collect();
+    let (_, top) = roots.first().filter(|(path, _)| path == worktree).ok_or(RepositoryError::NotRepository)?;
+    let mut path = worktree.join(".git");
+    let own = if let Some(file) = read_file(top, ".git", MOST_BYTES, "file .git")? {
+        let named = line(&file).strip_prefix("gitdir: ").map(str::to_owned).ok_or(RepositoryError::NotRepository)?;
+        path = worktree.join(named);
+        open_beneath(&roots, &path)?
+    } else {
+        open_folder(top, ".git", FOLDER)?.ok_or(RepositoryError::NotRepository)?
+    };
+    let common = match read_file(&own, "commondir", MOST_BYTES, "file commondir")? {
+        Some(file) => open_beneath(&roots, &path.join(line(&file)))?,
+        None => own.try_clone().map_err(|_| RepositoryError::Unreadable(FOLDER))?,
+    };
+    Ok(GitFolders { own, common })
+}
+
+/// Opens a folder that a file of the repository names.
+fn open_beneath(roots: &[(PathBuf, Dir)], path: &Path) -> Result<Dir, RepositoryError> {
+    let real = path.canonicalize().map_err(|_| RepositoryError::NotRepository)?;
+    let beneath = roots.iter().find_map(|(root, dir)| Some((dir, real.strip_prefix(root).ok()?)));
+    let (dir, relative) = beneath.ok_or(RepositoryError::ForeignRepository)?;
+    let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+    open_folder(dir, relative, FOLDER)?.ok_or(RepositoryError::NotRepository)
+}
+
+fn line(file: &[u8]) -> String {
+    String::from_utf8_lossy(file).lines().next().unwrap_or_default().trim_end().to_owned()
+}

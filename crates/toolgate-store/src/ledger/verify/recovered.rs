@@ -1,0 +1,40 @@
+//! Recorded losses: what a recovery says is gone is not found missing.
+
+use super::{
+    super::system_record::{DamagedRange, UnsyncedRange},
+    Finding, Wrong,
+};
+
+/// Everything that recoveries on record name.
+#[derive(Debug, Default)]
+pub(super) struct RecordedLosses {
+    /// Positions where something may stand that is no record, first and last.
+    positions: Vec<(i64, i64)>,
+    /// Writers whose records after a number may be gone.
+    writers: Vec<(String, i64)>,
+}
+
+impl RecordedLosses {
+    pub(super) fn damaged(&mut self, DamagedRange { position, bytes }: &DamagedRange) {
+        self.positions.push((*position, position.saturating_add(*bytes)));
+    }
+
+    /// Up to the recovery itself, which stands in another file.
+    pub(super) fn unsynced(&mut self, range: UnsyncedRange, recovery: i64) {
+        self.positions.push((range.from, recovery.saturating_sub(1)));
+        self.writers.push((range.writer, range.after));
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.positions.len()
+    }
+
+    pub(super) fn explain(&self, finding: &Finding) -> bool {
+        let after = |seq: i64| self.writers.iter().any(|(writer, after)| *writer == finding.writer && seq > *after);
+        match finding.wrong {
+            Wrong::Unreadable { position } => self.positions.iter().any(|(a, b)| (*a..=*b).contains(&position)),
+            Wrong::Missing { .. } | Wrong::Lost { .. } => after(finding.seq),
+            _ => false,
+        }
+    }
+}

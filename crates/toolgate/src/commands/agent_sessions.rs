@@ -1,0 +1,53 @@
+//! `agent sessions|end-session`: an agent's live sessions, as the operator sees them. Never a token.
+
+use serde_json::{Value, json};
+use toolgate_store::team::AgentSession;
+
+use super::{books, print, when};
+use crate::{
+    CommandResult, Ending,
+    cli::{Output, Place},
+    ground,
+};
+
+pub async fn list(agent: &str, place: &Place, output: Output) -> CommandResult {
+    let store = books::store(place).await?;
+    let mut sessions = Vec::new();
+    for assignment in store.team().assignments().of_agent(agent).await? {
+        sessions.extend(store.team().sessions().of_pair(agent, &assignment.project, ground::now()).await?);
+    }
+    store.close().await;
+    let mut text: String = sessions.iter().map(line).collect();
+    if sessions.is_empty() {
+        text.push_str("There is no live session.\n");
+    }
+    print(output, &sessions.iter().map(session_json).collect::<Vec<_>>(), &text)?;
+    Ok(Ending::Good)
+}
+
+pub async fn end(id: &str, place: &Place, output: Output) -> CommandResult {
+    let store = books::store(place).await?;
+    let ended = store.team().sessions().end(id, ground::now()).await?;
+    store.close().await;
+    let text = if ended { "has ended" } else { "is not live" };
+    print(output, &json!({"id": id, "ended": ended}), &format!("{} {text}\n", books::line(id)))?;
+    Ok(if ended { Ending::Good } else { Ending::No })
+}
+
+fn line(session: &AgentSession) -> String {
+    format!(
+        "{}  {}  {:<4}  since {}\n",
+        session.id,
+        books::line(&session.project),
+        session.purpose.as_str(),
+        when::show(session.opened_at)
+    )
+}
+
+fn session_json(session: &AgentSession) -> Value {
+    json!({
+        "id": session.id, "agent": session.agent, "project": session.project, "purpose": session.purpose.as_str(),
+        "task": session.task, "state": session.state.as_str(), "opened_at": session.opened_at,
+        "expires_at": session.expires_at, "last_activity": session.last_activity,
+    })
+}
