@@ -81,7 +81,10 @@ pub(crate) const POSTGRES: Line = line!("toolgate_migrations", POSTGRES_STORE, c
 /// The ledger's own: the embedded store has it in files of another kind.
 pub(crate) const POSTGRES_LEDGER: Line = line!(
     "toolgate_ledger_migrations",
-    &[Migration { version: 1, name: "ledger", sql: include_str!("../migrations/postgres-ledger/0001_ledger.sql") }],
+    &[
+        Migration { version: 1, name: "ledger", sql: include_str!("../migrations/postgres-ledger/0001_ledger.sql") },
+        Migration { version: 2, name: "archive", sql: include_str!("../migrations/postgres-ledger/0002_archive.sql") },
+    ],
     compatible from 1
 );
 
@@ -116,6 +119,7 @@ const SQLITE_STORE: &[Migration] = &[
         sql: include_str!("../migrations/sqlite/0013_removed_tenants.sql"),
     },
     Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/sqlite/0014_ledger_heads.sql") },
+    Migration { version: 15, name: "ledger seals", sql: include_str!("../migrations/sqlite/0015_ledger_seals.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -149,6 +153,7 @@ const POSTGRES_STORE: &[Migration] = &[
         sql: include_str!("../migrations/postgres/0013_removed_tenants.sql"),
     },
     Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/postgres/0014_ledger_heads.sql") },
+    Migration { version: 15, name: "ledger seals", sql: include_str!("../migrations/postgres/0015_ledger_seals.sql") },
 ];
 
 impl Migration {

@@ -23,11 +23,17 @@ impl Secrets {
         Self { engine }
     }
 
+    /// The secret of this name, if it was made.
+    pub(crate) async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = self.engine.find("get a shared secret", Statement::new(GET, [Value::id(name)])).await?;
+        Ok(found.map(|Secret(value)| value))
+    }
+
     /// The secret of this name; made by `create` if there is none. When several make it at once,
     /// all get the one that was stored first.
     pub async fn get_or_create(&self, name: &str, create: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, StoreError> {
         let operation = "get a shared secret";
-        if let Some(Secret(value)) = self.engine.find(operation, Statement::new(GET, [Value::id(name)])).await? {
+        if let Some(value) = self.get(name).await? {
             return Ok(value);
         }
         let write = Write::new(Statement::new(CREATE, [Value::id(name), Value::Bytes(create())]));

@@ -1,11 +1,13 @@
 //! Checkpoints: every writer's head, signed, to be kept where the ledger is not.
 
-use std::{fmt, fmt::Write};
+use std::fmt::Write;
 
-use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::{Hash, chain::hex};
+use super::{
+    Hash,
+    signature::{CheckpointKey, is_signed},
+};
 
 /// A writer's last record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +34,8 @@ struct Signed {
     v: u8,
     time: i64,
     heads: Vec<Head>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal: Option<Hash>,
     key: String,
 }
 
@@ -52,9 +56,6 @@ impl Trusted {
     }
 }
 
-/// The key that signs checkpoints: an Ed25519 seed. Not shown by `Debug`.
-pub struct CheckpointKey(Ed25519KeyPair);
-
 /// Why a line is no checkpoint of this ledger.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadCheckpoint {
@@ -70,31 +71,10 @@ pub enum BadCheckpoint {
     Seed,
 }
 
-impl CheckpointKey {
-    /// From a seed of 32 random bytes.
-    pub fn from_seed(seed: &[u8]) -> Result<Self, BadCheckpoint> {
-        Ed25519KeyPair::from_seed_unchecked(seed).map(Self).map_err(|_| BadCheckpoint::Seed)
-    }
-
-    /// What others need to check a checkpoint: 64 hexadecimal digits. Keep it beside the checkpoints.
-    pub fn public(&self) -> String {
-        let mut text = String::with_capacity(64);
-        hex(&mut text, self.0.public_key().as_ref());
-        text
-    }
-}
-
-impl fmt::Debug for CheckpointKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckpointKey({})", self.public())
-    }
-}
-
 impl Checkpoint {
-    pub(super) fn sign(key: &CheckpointKey, time: i64, heads: Vec<Head>) -> Self {
-        let signed = Signed { v: 1, time, heads, key: key.public() };
-        let mut signature = String::with_capacity(128);
-        hex(&mut signature, key.0.sign(signed.text().as_bytes()).as_ref());
+    pub(super) fn sign(key: &CheckpointKey, time: i64, heads: Vec<Head>, seal: Option<Hash>) -> Self {
+        let signed = Signed { v: 1, time, heads, seal, key: key.public() };
+        let signature = key.sign(&signed.text());
         Self { signed, signature }
     }
 
@@ -105,6 +85,11 @@ impl Checkpoint {
 
     pub fn heads(&self) -> &[Head] {
         &self.signed.heads
+    }
+
+    /// The hash of the newest seal there was, where a part of the ledger was archived.
+    pub fn seal(&self) -> Option<Hash> {
+        self.signed.seal
     }
 
     /// One line of JSON, without the line break.
@@ -123,6 +108,7 @@ impl Checkpoint {
             v: u8,
             time: i64,
             heads: Vec<Head>,
+            seal: Option<Hash>,
             key: String,
             signature: String,
         }
@@ -135,8 +121,8 @@ impl Checkpoint {
             Version { v: 1 } => {}
             Version { v } => return Err(BadCheckpoint::Version(v)),
         }
-        let Line { v, time, heads, key, signature } = serde_json::from_str(line).map_err(unreadable)?;
-        Ok(Self { signed: Signed { v, time, heads, key }, signature })
+        let Line { v, time, heads, seal, key, signature } = serde_json::from_str(line).map_err(unreadable)?;
+        Ok(Self { signed: Signed { v, time, heads, seal, key }, signature })
     }
 
     /// Whether it was signed with the key whose public part this is, and not changed since.
@@ -144,11 +130,7 @@ impl Checkpoint {
         if self.signed.key != public {
             return Err(BadCheckpoint::OtherKey(self.signed.key.chars().take(64).collect()));
         }
-        let (Some(key), Some(signature)) = (unhex(public), unhex(&self.signature)) else {
-            return Err(BadCheckpoint::Signature);
-        };
-        let key = UnparsedPublicKey::new(&ED25519, key);
-        key.verify(self.signed.text().as_bytes(), &signature).map_err(|_| BadCheckpoint::Signature)
+        if is_signed(&self.signed.text(), &self.signature, public) { Ok(()) } else { Err(BadCheckpoint::Signature) }
     }
 
     /// The same, as a value to verify against.
@@ -162,11 +144,6 @@ impl Signed {
         // Strings and numbers of our own types always serialise.
         serde_json::to_string(self).unwrap_or_default()
     }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let pairs = (0..text.len()).step_by(2);
-    pairs.map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
 impl Serialize for Hash {
@@ -195,7 +172,7 @@ mod tests {
             position: 9,
             covered: false,
         }];
-        (Checkpoint::sign(&key, 12, heads), key.public())
+        (Checkpoint::sign(&key, 12, heads, None), key.public())
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The ledger's side of the two engines.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use super::{
-    Checker, Durability, Filter, Head, LedgerReader, LedgerSettings, LedgerUnavailable, Pending, Record, Scan,
+    Checker, CopiedPart, Durability, Filter, Head, LedgerReader, LedgerSettings, LedgerUnavailable, Pending, Record,
+    Scan,
     canonical::Draft,
     job::Job,
     journal::{self, Journal, JournalReader},
@@ -161,6 +162,32 @@ impl Source {
             Self::Journal(files) => during("sync the ledger", files.sync().await),
             // what is settled is committed, and its log written within a moment
             Self::Postgres { .. } => Ok(()),
+        }
+    }
+
+    /// Copies the next part that can be archived into a folder, if there is one.
+    pub(super) async fn copy_part(
+        &self,
+        after: i64,
+        before: i64,
+        folder: &Path,
+    ) -> Result<Option<CopiedPart>, StoreError> {
+        let copied = match self {
+            Self::Journal(files) => files.copy_part(after, before, folder.to_owned()).await,
+            Self::Postgres { records, .. } => records.copy_part(after, before, folder).await,
+        };
+        during("copy a part of the ledger", copied)
+    }
+
+    /// Removes records that are archived.
+    pub(super) async fn remove_until(&self, until: i64) -> Result<(), StoreError> {
+        const REMOVE: &str = "remove archived records";
+        match self {
+            Self::Journal(files) => during(REMOVE, files.remove_until(until).await),
+            Self::Postgres { engine, .. } => {
+                while !engine.write::<select::Removed>(REMOVE, select::remove(until)).await?.is_empty() {}
+                Ok(())
+            }
         }
     }
 

@@ -49,6 +49,8 @@ words! {
         Answer = "answer",
         /// Something was lost: half a record that was cut off, or records that may not have reached the disk.
         Recovery = "recovery",
+        /// Records were moved into an archive.
+        Archive = "archive",
     }
 }
 

@@ -4,6 +4,7 @@
 //! that replicas need no coordination; the chain is linked in one place, in the order in which records are stored. What
 //! is acknowledged is there; what failed is not.
 
+mod archive;
 mod canonical;
 mod chain;
 mod checkpoint;
@@ -16,6 +17,7 @@ mod known_heads;
 mod pages;
 mod reader;
 mod record;
+mod signature;
 mod system_record;
 mod unavailable;
 mod verify;
@@ -24,27 +26,31 @@ use std::{ops::Deref, sync::Arc};
 
 use crate::{StoreError, engine::Engine};
 
-use self::{canonical::Draft, engine::Sink};
-pub(crate) use self::{
-    canonical::Repeated,
-    chain::{Chain, Link},
-    job::{Answered, Job, answer_all, refuse_all},
-    record::columns,
-    system_record::SystemRecord,
-    verify::{Checker, Scan, StoredRow, Witness},
-};
 pub use self::{
+    archive::{Archive, ArchiveError, ArchiveRequest, ArchiveSeal, OpenArchiveError, SealError},
     chain::{Hash, Place},
-    checkpoint::{BadCheckpoint, Checkpoint, CheckpointKey, Head, Trusted},
+    checkpoint::{BadCheckpoint, Checkpoint, Head, Trusted},
     entry::{Durability, Entry, Kind, LONGEST_ASKED, Outcome, ResultNote},
     filter::Filter,
     job::Pending,
     pages::Pages,
     reader::{LedgerReader, NotSigned},
     record::Record,
+    signature::CheckpointKey,
     unavailable::{LedgerFailure, LedgerUnavailable},
-    verify::{Finding, Scope, Verification, Wrong},
+    verify::{ArchivedRecords, Finding, Scope, Verification, Wrong},
 };
+pub(crate) use self::{
+    archive::{CopiedPart, SealedPart, temporary},
+    canonical::Repeated,
+    chain::{Chain, Link},
+    job::{Answered, Job, answer_all, refuse_all},
+    journal::write_record,
+    record::columns,
+    system_record::SystemRecord,
+    verify::{Checker, Scan, StoredRow, Witness},
+};
+use self::{canonical::Draft, engine::Sink};
 
 /// How a ledger is opened.
 #[derive(Debug, Clone, Default)]

@@ -1,12 +1,16 @@
 //! Reading the ledger, without being one of its writers.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, path::Path, sync::Arc, time::Duration};
 
 use super::{
-    Checker, Checkpoint, CheckpointKey, Filter, Head, Pages, Record, Scan, Scope, Verification, engine::Source,
-    known_heads::KnownHeads, verify,
+    Archive, ArchiveSeal, Checker, Checkpoint, CheckpointKey, CopiedPart, Filter, Hash, Head, Pages, Record, Scan,
+    Scope, SealedPart, Trusted, Verification, Wrong,
+    archive::{self, SealTable},
+    engine::Source,
+    known_heads::KnownHeads,
+    verify,
 };
-use crate::{StoreError, engine::Engine};
+use crate::{StoreError, engine::Engine, error::Fault};
 
 /// How long and how often one waits on PostgreSQL until what was just committed is settled.
 const SETTLING: usize = 20;
@@ -17,6 +21,9 @@ const PAUSE: Duration = Duration::from_millis(25);
 pub struct LedgerReader {
     source: Arc<Source>,
     known: KnownHeads,
+    seals: SealTable,
+    /// The key that seals must be signed with; the store's own unless it is named.
+    seal_key: Option<Arc<str>>,
 }
 
 /// Why a checkpoint was not made.
@@ -30,7 +37,14 @@ pub enum NotSigned {
 
 impl LedgerReader {
     pub(super) fn new(source: Source, engine: Arc<Engine>) -> Self {
-        Self { source: Arc::new(source), known: KnownHeads::new(engine) }
+        let (known, seals) = (KnownHeads::new(engine.clone()), SealTable::new(engine));
+        Self { source: Arc::new(source), known, seals, seal_key: None }
+    }
+
+    /// Trusts only seals that are signed with this key.
+    pub fn trusting(mut self, public_key: &str) -> Self {
+        self.seal_key = Some(public_key.into());
+        self
     }
 
     pub(crate) async fn open(engine: Arc<Engine>) -> Result<Option<Self>, StoreError> {
@@ -70,7 +84,8 @@ impl LedgerReader {
         if !verification.is_sound() {
             return Err(NotSigned::Unsound(verification));
         }
-        Ok(Checkpoint::sign(key, time, heads))
+        let seal = self.sealed_part().await?.0.map(|sealed| sealed.hash);
+        Ok(Checkpoint::sign(key, time, heads, seal))
     }
 
     /// Lets the store know the last records there are, if what is new is sound.
@@ -82,8 +97,12 @@ impl LedgerReader {
     /// what is new, or goes on from what the store has forgotten, all is read.
     pub(super) async fn advance(&self) -> Result<(Vec<Head>, Verification), StoreError> {
         let known = self.known.load().await?;
-        let checker = Checker::resume(&known);
-        let after = if known.is_empty() { i64::MIN } else { checker.position() };
+        let sealed = self.sealed_part().await?.0;
+        let mut checker = Checker::resume(&known);
+        let mut after = if known.is_empty() { i64::MIN } else { checker.position() };
+        if let Some(sealed) = sealed.as_ref().filter(|sealed| after < sealed.until) {
+            (checker, after) = (Checker::resume(&sealed.ends), sealed.until);
+        }
         let mut checker = self.source.scan(vec![Scan::After(after)], checker).await?;
         for _ in 0..SETTLING {
             if self.source.late_heads(checker.position()).await?.is_empty() {
@@ -94,7 +113,7 @@ impl LedgerReader {
         }
         let (mut heads, mut verification) = (checker.heads(), checker.finish());
         if !verification.is_sound() && !known.is_empty() {
-            let (checker, scans) = verify::plan(&Scope::Whole, &known);
+            let (checker, scans) = verify::plan(&Scope::Whole, &known, sealed.as_ref());
             let checker = self.source.scan(scans, checker).await?;
             (heads, verification) = (checker.heads(), checker.finish());
         }
@@ -116,15 +135,74 @@ impl LedgerReader {
         Ok(heads)
     }
 
-    /// Reads the chains and says everything that is wrong with them.
+    /// Reads the chains and says everything that is wrong with them. What was archived is not read: its seal stands for it.
     pub async fn verify(&self, scope: Scope) -> Result<Verification, StoreError> {
+        Ok(self.check(scope).await?.0.finish())
+    }
+
+    /// The same, with the archives read before what is left of the ledger.
+    pub async fn verify_with_archives(
+        &self,
+        checkpoints: &[Trusted],
+        archives: Vec<Archive>,
+    ) -> Result<Verification, StoreError> {
         let known = self.known.load().await?;
-        let (checker, scans) = verify::plan(&scope, &known);
+        let (sealed, wrong) = self.sealed_part().await?;
+        let mut checker = verify::plan_with_archives(checkpoints, &known, sealed.as_ref());
+        wrong.into_iter().for_each(|wrong| checker.report(wrong));
+        let newest = sealed.as_ref().map_or(Hash::NOTHING, |sealed| sealed.hash);
+        let read = move || archive::read_all(&archives, newest, &mut checker).map(|()| checker);
+        let read = tokio::task::spawn_blocking(read).await.map_err(io::Error::other).flatten();
+        let checker = read.map_err(|error| {
+            Fault::Unavailable(format!("an archive can't be read: {error}")).during("verify the ledger")
+        })?;
+        let after = sealed.map_or(i64::MIN, |sealed| sealed.until);
+        let checker = self.source.scan(vec![Scan::After(after)], checker).await?;
+        Ok(self.check_rest(checker).await?.finish())
+    }
+
+    /// The archived part, or the reason why its seal is not to be trusted.
+    async fn sealed_part(&self) -> Result<(Option<SealedPart>, Option<Wrong>), StoreError> {
+        Ok(match self.seals.sealed_part(self.seal_key.as_deref()).await? {
+            Some(Ok(sealed)) => (Some(sealed), None),
+            Some(Err(wrong)) => (None, Some(wrong)),
+            None => (None, None),
+        })
+    }
+
+    /// Reads everything there is to a scope, and the seal of what was archived.
+    pub(super) async fn check(&self, scope: Scope) -> Result<(Checker, Option<SealedPart>), StoreError> {
+        let known = self.known.load().await?;
+        let (sealed, wrong) = self.sealed_part().await?;
+        let (mut checker, scans) = verify::plan(&scope, &known, sealed.as_ref());
+        wrong.into_iter().for_each(|wrong| checker.report(wrong));
         let checker = self.source.scan(scans, checker).await?;
+        Ok((self.check_rest(checker).await?, sealed))
+    }
+
+    async fn check_rest(&self, checker: Checker) -> Result<Checker, StoreError> {
         // What came since, or was there and not yet settled.
         let late = self.source.late_heads(checker.position()).await?;
         let rest = checker.rest(&late);
-        let checker = self.source.scan(rest, checker).await?;
-        Ok(checker.finish())
+        self.source.scan(rest, checker).await
+    }
+
+    /// Copies the next part that can be archived, if there is one.
+    pub(super) async fn copy_part(
+        &self,
+        after: i64,
+        before: i64,
+        folder: &Path,
+    ) -> Result<Option<CopiedPart>, StoreError> {
+        self.source.copy_part(after, before, folder).await
+    }
+
+    pub(super) async fn keep_seal(&self, seal: &ArchiveSeal) -> Result<(), StoreError> {
+        self.seals.insert(seal).await
+    }
+
+    /// Removes what a seal stands for.
+    pub(super) async fn remove_until(&self, until: i64) -> Result<(), StoreError> {
+        self.source.remove_until(until).await
     }
 }

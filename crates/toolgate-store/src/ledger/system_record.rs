@@ -1,4 +1,4 @@
-//! Records of the ledger itself: how a chain begins, and what was lost and recovered.
+//! Records of the ledger itself: how a chain begins, what was lost and recovered, and what was archived.
 
 use serde::Deserialize;
 
@@ -26,6 +26,11 @@ impl SystemRecord {
         Self { kind: "recovery", members }
     }
 
+    /// Records were moved into an archive: the hash of its seal, the name of its file, and how many.
+    pub(crate) fn archive(seal: Hash, file: &str, records: u64) -> Self {
+        Self { kind: "archive", members: format!(",\"seal\":\"{seal}\",\"file\":\"{file}\",\"records\":{records}") }
+    }
+
     /// Records of a writer after a number, and what stands at positions from one on, may not be on the disk.
     pub(crate) fn unsynced(writer: &str, after: i64, from: i64) -> Self {
         Self::recovery(format!(",\"unsynced\":{{\"writer\":\"{writer}\",\"after\":{after},\"from\":{from}}}"))
@@ -46,6 +51,7 @@ pub(crate) struct SystemMembers {
     pub(crate) heads: Vec<Head>,
     pub(crate) damaged: Option<DamagedRange>,
     pub(crate) unsynced: Option<UnsyncedRange>,
+    pub(crate) seal: Option<Hash>,
 }
 
 #[derive(Debug, Deserialize)]

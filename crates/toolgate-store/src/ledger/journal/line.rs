@@ -12,12 +12,16 @@ const HASH: &[u8] = b"\",\"hash\":\"";
 const RECORD: &[u8] = b"\",\"record\":";
 
 pub(super) fn write(line: &mut Vec<u8>, link: &Link) {
+    write_record(line, &link.previous, &link.hash, &link.text);
+}
+
+pub(crate) fn write_record(line: &mut Vec<u8>, previous: &Hash, hash: &Hash, text: &str) {
     line.extend_from_slice(PREVIOUS);
-    line.extend_from_slice(&hash_digits(link.previous.as_bytes()));
+    line.extend_from_slice(&hash_digits(previous.as_bytes()));
     line.extend_from_slice(HASH);
-    line.extend_from_slice(&hash_digits(link.hash.as_bytes()));
+    line.extend_from_slice(&hash_digits(hash.as_bytes()));
     line.extend_from_slice(RECORD);
-    line.extend_from_slice(link.text.as_bytes());
+    line.extend_from_slice(text.as_bytes());
     line.extend_from_slice(b"}\n");
 }
 

@@ -54,12 +54,21 @@ pub(super) fn lines(
     from: u64,
     each: &mut EachLine<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let mut file = match File::open(folder.join(segment.file_name())) {
-        Ok(file) => file,
+    match File::open(folder.join(segment.file_name())) {
+        Ok(file) => lines_of(file, from, &|offset| segment.position(offset), each),
         // put away since the folder was looked at
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ControlFlow::Continue(())),
-        Err(error) => return Err(error),
-    };
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(ControlFlow::Continue(())),
+        Err(error) => Err(error),
+    }
+}
+
+/// The lines of a file from an offset on, each with the position that its offset stands for.
+pub(super) fn lines_of(
+    mut file: File,
+    from: u64,
+    position_of: &dyn Fn(u64) -> i64,
+    each: &mut EachLine<'_>,
+) -> io::Result<ControlFlow<()>> {
     file.seek(SeekFrom::Start(from))?;
     let (mut buffer, mut start) = (Vec::with_capacity(CHUNK), from);
     loop {
@@ -70,7 +79,7 @@ pub(super) fn lines(
         while let Some(length) = buffer.get(searched..).and_then(|rest| memchr(b'\n', rest)) {
             let end = searched + length;
             let text = buffer.get(done..end).unwrap_or_default();
-            let line = RawLine { position: segment.position(start + done as u64), text, is_ended: true };
+            let line = RawLine { position: position_of(start + done as u64), text, is_ended: true };
             if !text.is_empty() && each(&line).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -91,7 +100,7 @@ pub(super) fn lines(
     if buffer.is_empty() {
         return Ok(ControlFlow::Continue(()));
     }
-    Ok(each(&RawLine { position: segment.position(start), text: &buffer, is_ended: false }))
+    Ok(each(&RawLine { position: position_of(start), text: &buffer, is_ended: false }))
 }
 
 /// The bytes of all segments, but for one.

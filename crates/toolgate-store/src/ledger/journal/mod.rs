@@ -3,6 +3,7 @@
 //! One thread writes for all who record, with one append for all records that are ready; another waits for the disk for all who must
 //! be sure. Any number of processes append to the same files: a lock lets one at a time.
 
+mod archive;
 mod batch;
 mod disk;
 #[cfg(all(test, unix))]
@@ -33,6 +34,8 @@ use std::{
 
 use tokio::{sync::oneshot, time::timeout};
 
+pub(crate) use self::line::write_record;
+pub(super) use self::{archive::ArchivedFile, batch::Submitted, reader::JournalReader};
 use self::{
     batch::BatchQueue,
     disk::Disk,
@@ -42,7 +45,6 @@ use self::{
     write_lock::{PresenceLock, WriteLock},
     writer::Writer,
 };
-pub(super) use self::{batch::Submitted, reader::JournalReader};
 use super::{
     Chain, Checker, Head, LedgerFailure, LedgerSettings, LedgerUnavailable, Pending, SystemRecord, canonical::Draft,
 };

@@ -32,8 +32,12 @@ impl JournalReader {
         Self { folder }
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Reading waits for the disk, which a task must not.
-    async fn blocking<T: Send + 'static>(
+    pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,
     ) -> Result<T, Fault> {

@@ -35,6 +35,8 @@ impl Room {
         let after = used.saturating_add(bytes);
         match draft.columns.kind {
             "outcome" if self.release(&draft.columns.call) => Some(after),
+            // makes room itself
+            "archive" => Some(after),
             "intent" => {
                 let kept = bytes + OUTCOME;
                 let fits = after.saturating_add(self.total).saturating_add(kept) <= limit;

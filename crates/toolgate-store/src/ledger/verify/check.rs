@@ -9,6 +9,7 @@ use super::{
         system_record::SystemMembers,
     },
     Finding, Scan, Verification, Wrong,
+    archived::ArchivedState,
     hashing::{Edited, Hashing},
     recovered::RecordedLosses,
     witness::Witness,
@@ -19,6 +20,8 @@ use super::{
 const KEPT: usize = 1_000;
 /// Heads of writers that others name already, which are kept for when such a writer goes on.
 const COVERED: usize = 64;
+/// The same in a seal.
+const COVERED_IN_SEAL: usize = 4_096;
 
 /// A row as it is stored, whatever it says.
 #[derive(Debug, Clone, Copy)]
@@ -45,9 +48,11 @@ pub(crate) struct Checker {
     /// Used again for each row.
     head: String,
     hashing: Hashing,
-    losses: RecordedLosses,
+    pub(super) losses: RecordedLosses,
     /// The position of the last row.
     position: i64,
+    /// What stands before the first row, where a part of the ledger was archived.
+    pub(super) archived: Option<ArchivedState>,
 }
 
 impl Checker {
@@ -80,10 +85,19 @@ impl Checker {
 
     /// The last records of all writers that none other names, and of some that others name.
     pub(crate) fn heads(&self) -> Vec<Head> {
+        self.newest_heads(COVERED)
+    }
+
+    /// The same with many more of those that others name: what was before an archive is not read again.
+    pub(crate) fn all_heads(&self) -> Vec<Head> {
+        self.newest_heads(COVERED_IN_SEAL)
+    }
+
+    fn newest_heads(&self, covered: usize) -> Vec<Head> {
         let mut heads: Vec<Head> = self.writers.iter().filter_map(WriterState::head).collect();
         heads.sort_unstable_by_key(|head| (head.covered, -head.position));
         let uncovered = heads.iter().filter(|head| !head.covered).count();
-        heads.truncate(uncovered + COVERED);
+        heads.truncate(uncovered + covered);
         heads.sort_unstable_by(|one, other| one.writer.cmp(&other.writer));
         heads
     }
@@ -125,14 +139,17 @@ impl Checker {
         for (seq, wrong) in wrongs {
             self.find(row.writer, seq, wrong);
         }
-        if row.seq == 0 || row.kind == "recovery" {
+        if row.seq == 0 || matches!(row.kind, "recovery" | "archive") {
             self.take_system(row);
         }
     }
 
     /// What a record of the ledger itself says of others.
     fn take_system(&mut self, row: &StoredRow<'_>) {
-        let Ok(SystemMembers { heads, damaged, unsynced }) = serde_json::from_slice(row.text) else { return };
+        let Ok(SystemMembers { heads, damaged, unsynced, seal }) = serde_json::from_slice(row.text) else { return };
+        if let (Some(archived), Some(seal)) = (&mut self.archived, seal.filter(|_| row.kind == "archive")) {
+            archived.name(seal);
+        }
         self.expect(&heads, &Witness::Writer(row.writer.into()));
         if let Some(damaged) = damaged.filter(|_| row.kind == "recovery") {
             self.losses.damaged(&damaged);
@@ -161,6 +178,9 @@ impl Checker {
 
     pub(crate) fn finish(mut self) -> Verification {
         let records = self.records;
+        if self.archived.as_ref().is_some_and(|archived| !archived.is_recorded()) {
+            self.report(Wrong::SealUnrecorded);
+        }
         let mut writers = std::mem::take(&mut self.writers);
         writers.sort_by(|one, other| one.name.cmp(&other.name));
         for writer in &writers {
@@ -194,10 +214,11 @@ impl Checker {
             findings: self.findings.into_iter().map(|(_, finding)| finding).collect(),
             found: self.found,
             recoveries: u64::try_from(losses.count()).unwrap_or(u64::MAX),
+            archived: self.archived.map(|archived| archived.records),
         }
     }
 
-    fn find(&mut self, writer: &str, seq: i64, wrong: Wrong) {
+    pub(super) fn find(&mut self, writer: &str, seq: i64, wrong: Wrong) {
         self.found += 1;
         if self.findings.len() < KEPT {
             self.findings.push((self.records, Finding { writer: writer.to_owned(), seq, wrong }));

@@ -17,6 +17,19 @@ pub struct Verification {
     pub found: u64,
     /// Recoveries on record: what they say was lost is not found wrong.
     pub recoveries: u64,
+    /// The part that was archived and not read, if there is one.
+    pub archived: Option<ArchivedRecords>,
+}
+
+/// A part of the ledger that its seal stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArchivedRecords {
+    /// The number of archives.
+    pub archives: u64,
+    /// The latest time of an archived record, Unix milliseconds.
+    pub last_time: i64,
+    /// Records that a checkpoint, the store or another writer names and only an archive can show.
+    pub unread: u64,
 }
 
 impl Verification {
@@ -58,12 +71,38 @@ pub enum Wrong {
     NotAsKnown { known_from: String },
     /// The row can't be read as a record; the number is its position.
     Unreadable { position: i64 },
+    /// The seal of the archived part is not one that may be trusted.
+    SealInvalid { reason: String },
+    /// No record of the ledger says that the archive was made.
+    SealUnrecorded,
+    /// A checkpoint names a seal that the store does not have.
+    SealLost { checkpoint: i64 },
+    /// The file of an archive, or its seal, is not there.
+    ArchiveLost { file: String },
+    /// The file of an archive is not the one that was sealed.
+    ArchiveChanged { file: String },
+}
+
+impl Wrong {
+    /// Returns true for what concerns archives as a whole, and no record of a writer.
+    fn is_about_archives(&self) -> bool {
+        matches!(
+            self,
+            Self::SealInvalid { .. }
+                | Self::SealUnrecorded
+                | Self::SealLost { .. }
+                | Self::ArchiveLost { .. }
+                | Self::ArchiveChanged { .. }
+        )
+    }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { writer, seq, wrong } = self;
-        write!(f, "writer {writer}, record {seq}: ")?;
+        if !wrong.is_about_archives() {
+            write!(f, "writer {writer}, record {seq}: ")?;
+        }
         match wrong {
             Wrong::Edited => f.write_str("its text was changed after it was written"),
             Wrong::Columns => {
@@ -83,6 +122,15 @@ impl fmt::Display for Finding {
             Wrong::Lost { known_from } => write!(f, "it is known from the {known_from}, and the chain ends before it"),
             Wrong::NotAsKnown { known_from } => write!(f, "it is not the record that is known from the {known_from}"),
             Wrong::Unreadable { position } => write!(f, "the row at position {position} can't be read as a record"),
+            Wrong::SealInvalid { reason } => write!(f, "the seal of the archived records: {reason}"),
+            Wrong::SealUnrecorded => {
+                f.write_str("records are gone, and no record of the ledger says that they were archived")
+            }
+            Wrong::SealLost { checkpoint } => {
+                write!(f, "the checkpoint of time {checkpoint} names an archive that the store does not know")
+            }
+            Wrong::ArchiveLost { file } => write!(f, "archive {file}: it is not there"),
+            Wrong::ArchiveChanged { file } => write!(f, "archive {file}: it is not the file that was sealed"),
         }
     }
 }

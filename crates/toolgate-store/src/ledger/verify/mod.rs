@@ -1,5 +1,6 @@
 //! Verifying: reads the chains and finds every edit, deletion, insertion and move, and truncation back to a checkpoint.
 
+mod archived;
 mod check;
 mod finding;
 mod hashing;
@@ -7,12 +8,13 @@ mod recovered;
 mod witness;
 mod writer_state;
 
-pub use self::finding::{Finding, Verification, Wrong};
+pub use self::finding::{ArchivedRecords, Finding, Verification, Wrong};
 pub(crate) use self::{
     check::{Checker, StoredRow},
+    recovered::RecordedLosses,
     witness::Witness,
 };
-use super::{Head, Trusted};
+use super::{Head, SealedPart, Trusted};
 
 /// How much to verify.
 #[derive(Debug, Clone)]
@@ -36,32 +38,60 @@ pub(crate) enum Scan {
     Heads(Vec<Head>, Witness),
 }
 
-/// What to read for a scope, and who looks at it.
-pub(super) fn plan(scope: &Scope, known: &[Head]) -> (Checker, Vec<Scan>) {
-    match scope {
-        Scope::Since(trusted) => {
-            let checkpoint = trusted.checkpoint();
-            let (heads, witness) = (checkpoint.heads(), Witness::Checkpoint(checkpoint.time()));
-            let mut checker = Checker::resume(heads);
-            let after = checker.position();
-            checker.expect(known, &Witness::Store);
-            (
-                checker,
-                vec![
-                    Scan::Heads(heads.to_vec(), witness),
-                    Scan::After(if heads.is_empty() { i64::MIN } else { after }),
-                ],
-            )
+/// The rows to read for a scope, and the checker that looks at them. Where a part of the ledger was archived, what is left is
+/// read from there on.
+pub(super) fn plan(scope: &Scope, known: &[Head], sealed: Option<&SealedPart>) -> (Checker, Vec<Scan>) {
+    let (mut checker, scans) = match scope {
+        Scope::Since(trusted) if sealed.is_none_or(|sealed| sealed.until < newest_position(trusted)) => {
+            since(trusted, sealed)
         }
-        Scope::Whole | Scope::Against(_) => {
-            let mut checker = Checker::default();
-            if let Scope::Against(checkpoints) = scope {
-                for checkpoint in checkpoints.iter().map(Trusted::checkpoint) {
-                    checker.expect(checkpoint.heads(), &Witness::Checkpoint(checkpoint.time()));
-                }
-            }
-            checker.expect(known, &Witness::Store);
-            (checker, vec![Scan::After(i64::MIN)])
-        }
+        // An archive made after the checkpoint holds what came after it, too.
+        Scope::Since(trusted) => against(std::slice::from_ref(trusted), sealed),
+        Scope::Whole => against(&[], sealed),
+        Scope::Against(checkpoints) => against(checkpoints, sealed),
+    };
+    checker.expect_beside_archive(known, &Witness::Store, sealed);
+    (checker, scans)
+}
+
+/// The checker for archives and ledger together, which are read from the first record on.
+pub(super) fn plan_with_archives(checkpoints: &[Trusted], known: &[Head], sealed: Option<&SealedPart>) -> Checker {
+    let mut checker = Checker::default();
+    for checkpoint in checkpoints.iter().map(Trusted::checkpoint) {
+        checker.expect(checkpoint.heads(), &Witness::Checkpoint(checkpoint.time()));
+        checker.expect_seal(checkpoint, sealed);
     }
+    checker.expect(known, &Witness::Store);
+    checker
+}
+
+fn newest_position(trusted: &Trusted) -> i64 {
+    trusted.checkpoint().heads().iter().map(|head| head.position).max().unwrap_or(i64::MIN)
+}
+
+fn since(trusted: &Trusted, sealed: Option<&SealedPart>) -> (Checker, Vec<Scan>) {
+    let checkpoint = trusted.checkpoint();
+    let mut checker = Checker::resume(checkpoint.heads());
+    let after = if checkpoint.heads().is_empty() { i64::MIN } else { checker.position() };
+    let mut heads = checkpoint.heads().to_vec();
+    if let Some(sealed) = sealed {
+        checker.begin_after(sealed);
+        heads.retain(|head| head.position > sealed.until);
+    }
+    checker.expect_seal(checkpoint, sealed);
+    (checker, vec![Scan::Heads(heads, Witness::Checkpoint(checkpoint.time())), Scan::After(after)])
+}
+
+fn against(checkpoints: &[Trusted], sealed: Option<&SealedPart>) -> (Checker, Vec<Scan>) {
+    let mut checker = Checker::default();
+    if let Some(sealed) = sealed {
+        checker = Checker::resume(&sealed.ends);
+        checker.begin_after(sealed);
+    }
+    for trusted in checkpoints {
+        let checkpoint = trusted.checkpoint();
+        checker.expect_beside_archive(checkpoint.heads(), &Witness::Checkpoint(checkpoint.time()), sealed);
+        checker.expect_seal(checkpoint, sealed);
+    }
+    (checker, vec![Scan::After(sealed.map_or(i64::MIN, |sealed| sealed.until))])
 }

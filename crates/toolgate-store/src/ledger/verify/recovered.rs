@@ -1,13 +1,15 @@
 //! Recorded losses: what a recovery says is gone is not found missing.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     super::system_record::{DamagedRange, UnsyncedRange},
     Finding, Wrong,
 };
 
 /// Everything that recoveries on record name.
-#[derive(Debug, Default)]
-pub(super) struct RecordedLosses {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordedLosses {
     /// Positions where something may stand that is no record, first and last.
     positions: Vec<(i64, i64)>,
     /// Writers whose records after a number may be gone.
@@ -15,6 +17,15 @@ pub(super) struct RecordedLosses {
 }
 
 impl RecordedLosses {
+    pub(super) fn extend(&mut self, other: &Self) {
+        let new = |range: &&(i64, i64)| !self.positions.contains(*range);
+        let positions: Vec<_> = other.positions.iter().filter(new).copied().collect();
+        self.positions.extend(positions);
+        let new = |writer: &&(String, i64)| !self.writers.contains(*writer);
+        let writers: Vec<_> = other.writers.iter().filter(new).cloned().collect();
+        self.writers.extend(writers);
+    }
+
     pub(super) fn damaged(&mut self, DamagedRange { position, bytes }: &DamagedRange) {
         self.positions.push((*position, position.saturating_add(*bytes)));
     }

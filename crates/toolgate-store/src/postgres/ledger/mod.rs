@@ -1,11 +1,15 @@
 //! The ledger on PostgreSQL: tables in the store's database, and one connection of its own that appends.
 
 mod appender;
+mod copy;
 mod insert;
 mod scan;
 pub(crate) mod select;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
@@ -21,7 +25,7 @@ use super::{OPEN, PATIENCE, Postgres, migrate};
 use crate::{
     StoreError,
     error::Fault,
-    ledger::{Chain, Checker, Head, Job, LedgerFailure, LedgerUnavailable, Scan},
+    ledger::{Chain, Checker, CopiedPart, Head, Job, LedgerFailure, LedgerUnavailable, Scan},
     migration,
     statement::Statement,
 };
@@ -93,6 +97,11 @@ impl Postgres {
 impl PostgresRecords {
     pub(crate) async fn scan(&self, scans: Vec<Scan>, checker: Checker) -> Result<Checker, Fault> {
         scan::scan(&self.options, scans, checker).await
+    }
+
+    /// Copies the oldest records after a position that are all older than a time.
+    pub(crate) async fn copy_part(&self, after: i64, before: i64, folder: &Path) -> Result<Option<CopiedPart>, Fault> {
+        copy::copy(&self.options, after, before, folder).await
     }
 }
 

@@ -23,9 +23,7 @@ const WRITER: &str = concat!(
 const HEAD: &str = concat!("SELECT ", columns!(), " FROM ledger WHERE writer = $1 AND seq = $2");
 
 pub(super) async fn scan(options: &PgConnectOptions, scans: Vec<Scan>, mut checker: Checker) -> Result<Checker, Fault> {
-    let connected = timeout(PATIENCE, options.connect()).await;
-    let late = |_| Fault::Unavailable(format!("no connection within {} seconds", PATIENCE.as_secs()));
-    let mut connection = connected.map_err(late)?.map_err(|error| fault(&error))?;
+    let mut connection = connect(options).await?;
     for scan in scans {
         checker = match scan {
             Scan::Heads(heads, witness) => compare(&mut connection, &heads, &witness, checker).await?,
@@ -33,6 +31,12 @@ pub(super) async fn scan(options: &PgConnectOptions, scans: Vec<Scan>, mut check
         };
     }
     Ok(checker)
+}
+
+pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Fault> {
+    let connected = timeout(PATIENCE, options.connect()).await;
+    let late = |_| Fault::Unavailable(format!("no connection within {} seconds", PATIENCE.as_secs()));
+    connected.map_err(late)?.map_err(|error| fault(&error))
 }
 
 async fn compare(

@@ -1,6 +1,7 @@
 //! The statements that read records.
 
 use crate::{
+    engine::Write,
     error::Fault,
     ledger::{Filter, Hash, Head, Outcome, columns},
     statement::{FromRow, Row, Statement, Value},
@@ -47,6 +48,9 @@ const LATE_HEADS: &str = "SELECT l.writer, l.seq, l.hash, l.position FROM ledger
         ON m.writer = l.writer AND m.seq = l.seq
     ORDER BY l.writer";
 
+const REMOVE: &str = "DELETE FROM ledger WHERE position IN
+    (SELECT position FROM ledger WHERE position <= $1 ORDER BY position LIMIT 2000) RETURNING position";
+
 pub(crate) fn page(filter: &Filter, after: i64, limit: u32) -> Statement {
     of(filter, (PAGE, PAGE_OF_CALL), after, limit)
 }
@@ -66,6 +70,20 @@ pub(crate) fn unfinished(since: Option<i64>) -> Statement {
 
 pub(crate) fn late_heads(after: i64) -> Statement {
     Statement::new(LATE_HEADS, [Value::int(after)])
+}
+
+/// Deletes some of the records up to a position, the oldest first: as many as one statement has time for.
+pub(crate) fn remove(until: i64) -> Write {
+    Write::new(Statement::new(REMOVE, [Value::int(until)]))
+}
+
+/// A record that was deleted.
+pub(crate) struct Removed;
+
+impl FromRow for Removed {
+    fn from_row(row: &mut Row) -> Result<Self, Fault> {
+        row.int().map(|_| Self)
+    }
 }
 
 /// A row of a writer's head.

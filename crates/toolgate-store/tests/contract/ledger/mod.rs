@@ -1,6 +1,7 @@
 //! The ledger's contract: what is acknowledged is there, what is changed is found.
 
 mod appending;
+mod archive;
 mod checkpoints;
 mod failing;
 mod killed;

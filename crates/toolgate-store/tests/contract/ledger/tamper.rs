@@ -13,14 +13,27 @@ pub(super) fn from(seq: i64) -> RangeInclusive<i64> {
 
 /// Runs SQL on PostgreSQL, the ledger's own guards taken away first.
 pub(super) async fn sql(bed: &Bed, sql: &str) {
-    try_sql(bed, &format!("DROP TRIGGER IF EXISTS ledger_keeps ON ledger;{sql}")).await.unwrap();
+    let guards =
+        "DROP TRIGGER IF EXISTS ledger_keeps ON ledger; DROP TRIGGER IF EXISTS ledger_keeps_unsealed ON ledger";
+    try_sql(bed, &format!("{guards};{sql}")).await.unwrap();
 }
 
 /// The same with the guards in place.
 pub(super) async fn try_sql(bed: &Bed, sql: &str) -> Result<(), String> {
     let mut connection = PgConnection::connect(&bed.url()).await.unwrap();
     let outcome = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await;
+    connection.close().await.unwrap();
+    until_settled(bed).await;
     outcome.map(drop).map_err(|error| error.to_string())
+}
+
+/// Waits until no transaction of the server is older than the newest row: until then rows are read in another order.
+pub(super) async fn until_settled(bed: &Bed) {
+    let mut connection = PgConnection::connect(&bed.url()).await.unwrap();
+    let settled = "SELECT count(*) = (SELECT count(*) FROM ledger) FROM ledger_settled";
+    while !sqlx::query_scalar::<_, bool>(settled).fetch_one(&mut connection).await.unwrap() {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// The files, oldest first.
