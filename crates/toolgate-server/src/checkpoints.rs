@@ -74,7 +74,7 @@ pub async fn keep(
                 }
             }
             _ => {
-                if let Err(fault) = ledger.keep_heads().await {
+                if let Err(fault) = ledger.watch_heads().await {
                     tracing::warn!(%fault, "the store does not know the last records of the ledger");
                 }
             }

@@ -215,10 +215,13 @@ impl Chain {
         links
     }
 
+    /// The chain now ends with this link. Notes before it are stored with it; a write that was cut off leaves the rest.
     pub(crate) fn stored(&mut self, last: &Link) {
+        let first_note = if self.next == 0 { 1 } else { self.next };
+        let notes = usize::try_from(last.seq + 1 - first_note).unwrap_or_default();
+        self.notes.drain(..notes.min(self.notes.len()));
         self.next = last.seq + 1;
         self.last = last.hash;
-        self.notes.clear();
     }
 
     pub(crate) fn place(&self, link: &Link) -> Place {

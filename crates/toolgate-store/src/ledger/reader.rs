@@ -1,6 +1,11 @@
 //! Reading the ledger, without being one of its writers.
 
-use std::{io, path::Path, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use super::{
     Archive, ArchiveSeal, Checker, Checkpoint, CheckpointKey, CopiedPart, Filter, Hash, Head, Pages, Record, Scan,
@@ -16,6 +21,18 @@ use crate::{StoreError, engine::Engine, error::Fault};
 const SETTLING: usize = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 
+/// How long it is not read as a whole again after it was found not to be sound.
+const UNSOUND: Duration = Duration::from_secs(3600);
+
+/// How much is read to find the last records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Only what the store does not know yet.
+    New,
+    /// Everything, where something is wrong with what is new.
+    Whole,
+}
+
 /// Everybody's records, to be read. Clones share it.
 #[derive(Clone)]
 pub struct LedgerReader {
@@ -24,6 +41,8 @@ pub struct LedgerReader {
     seals: SealTable,
     /// The key that seals must be signed with; the store's own unless it is named.
     seal_key: Option<Arc<str>>,
+    /// When all of it was read and found not to be sound: that is not repeated each minute.
+    found_unsound: Arc<Mutex<Option<Instant>>>,
 }
 
 /// Why a checkpoint was not made.
@@ -38,7 +57,7 @@ pub enum NotSigned {
 impl LedgerReader {
     pub(super) fn new(source: Source, engine: Arc<Engine>) -> Self {
         let (known, seals) = (KnownHeads::new(engine.clone()), SealTable::new(engine));
-        Self { source: Arc::new(source), known, seals, seal_key: None }
+        Self { source: Arc::new(source), known, seals, seal_key: None, found_unsound: Arc::default() }
     }
 
     /// Trusts only seals that are signed with this key.
@@ -80,7 +99,7 @@ impl LedgerReader {
 
     /// The last records, signed. What came since the store last knew them is verified first.
     pub async fn checkpoint(&self, key: &CheckpointKey, time: i64) -> Result<Checkpoint, NotSigned> {
-        let (heads, verification) = self.advance().await?;
+        let (heads, verification) = self.advance(Reading::Whole).await?;
         if !verification.is_sound() {
             return Err(NotSigned::Unsound(verification));
         }
@@ -90,12 +109,20 @@ impl LedgerReader {
 
     /// Lets the store know the last records there are, if what is new is sound.
     pub async fn keep_heads(&self) -> Result<(), StoreError> {
-        self.advance().await.map(drop)
+        self.advance(Reading::New).await.map(drop)
     }
 
-    /// Reads on from the heads that the store knows, and lets it know the new ones. Only where something is wrong with
-    /// what is new, or goes on from what the store has forgotten, all is read.
-    pub(super) async fn advance(&self) -> Result<(Vec<Head>, Verification), StoreError> {
+    /// The same. Where something is wrong with what is new, or goes on from what the store has forgotten, all is read, but
+    /// not again within the hour where it was found not to be sound.
+    pub async fn watch_heads(&self) -> Result<(), StoreError> {
+        let found = *self.found_unsound.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_recent = found.is_some_and(|found| found.elapsed() < UNSOUND);
+        let reading = if is_recent { Reading::New } else { Reading::Whole };
+        self.advance(reading).await.map(drop)
+    }
+
+    /// Reads on from the heads that the store knows, and lets it know the new ones.
+    async fn advance(&self, reading: Reading) -> Result<(Vec<Head>, Verification), StoreError> {
         let known = self.known.load().await?;
         let sealed = self.sealed_part().await?.0;
         let mut checker = Checker::resume(&known);
@@ -112,10 +139,14 @@ impl LedgerReader {
             checker = self.source.scan(vec![Scan::After(checker.position())], checker).await?;
         }
         let (mut heads, mut verification) = (checker.heads(), checker.finish());
-        if !verification.is_sound() && !known.is_empty() {
+        if reading == Reading::Whole && !verification.is_sound() && !known.is_empty() {
             let (checker, scans) = verify::plan(&Scope::Whole, &known, sealed.as_ref());
             let checker = self.source.scan(scans, checker).await?;
             (heads, verification) = (checker.heads(), checker.finish());
+        }
+        if reading == Reading::Whole {
+            let found = (!verification.is_sound()).then(Instant::now);
+            *self.found_unsound.lock().unwrap_or_else(PoisonError::into_inner) = found;
         }
         if verification.is_sound() {
             // what the store says is there must not be gone after a power cut
@@ -127,7 +158,7 @@ impl LedgerReader {
 
     /// The heads that a new writer names: also of what is not settled yet.
     pub(super) async fn newest_heads(&self) -> Result<Vec<Head>, StoreError> {
-        let (mut heads, _) = self.advance().await?;
+        let (mut heads, _) = self.advance(Reading::New).await?;
         let settled = heads.iter().map(|head| head.position).max().unwrap_or(i64::MIN);
         let late = self.source.late_heads(settled).await?;
         heads.retain(|head| late.iter().all(|late| late.writer != head.writer));
@@ -137,7 +168,16 @@ impl LedgerReader {
 
     /// Reads the chains and says everything that is wrong with them. What was archived is not read: its seal stands for it.
     pub async fn verify(&self, scope: Scope) -> Result<Verification, StoreError> {
-        Ok(self.check(scope).await?.0.finish())
+        let checkpoint = match &scope {
+            Scope::Since(trusted) => Some(trusted.clone()),
+            _ => None,
+        };
+        let found = self.check(scope).await?.0.finish();
+        match checkpoint {
+            // A writer that was silent for long may go on from what the checkpoint does not list.
+            Some(trusted) if !found.is_sound() => Ok(self.check(Scope::Against(vec![trusted])).await?.0.finish()),
+            _ => Ok(found),
+        }
     }
 
     /// The same, with the archives read before what is left of the ledger.

@@ -43,14 +43,13 @@ impl Disk {
 
     /// Opens a segment to be appended to. That the file exists is as sure as what is in it.
     pub(super) fn open(&self, folder: &Path, name: &str) -> io::Result<File> {
-        let path = folder.join(name);
-        let is_new = !path.exists();
         let mut options = OpenOptions::new();
         options.append(true).read(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path)?;
-        if is_new {
+        let file = options.open(folder.join(name))?;
+        // also where who made it ended before the folder was synced
+        if file.metadata()?.len() == 0 {
             self.sync_folder(folder)?;
         }
         Ok(file)

@@ -6,13 +6,13 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
 use super::segment::Day;
 
 #[derive(Default)]
-pub(in crate::ledger) struct DiskFaults(Mutex<Plan>);
+pub(in crate::ledger) struct DiskFaults(Mutex<Plan>, Condvar);
 
 #[derive(Default)]
 struct Plan {
@@ -22,6 +22,14 @@ struct Plan {
     all_fail: bool,
     /// The bytes that the next append takes.
     takes: Option<usize>,
+    /// No append takes anything.
+    is_full: bool,
+    /// Syncs of files that hold something wait until they may go on.
+    are_syncs_held: bool,
+    /// Files that are being synced.
+    syncing: Vec<u64>,
+    /// A file was synced by two threads at once.
+    overlapped: bool,
     /// Each file that was synced, and whether that failed.
     synced: Vec<(u64, bool)>,
     folders: Vec<PathBuf>,
@@ -62,7 +70,26 @@ impl DiskFaults {
     }
 
     pub(super) fn takes(&self) -> Option<usize> {
-        self.plan().takes.take()
+        let mut plan = self.plan();
+        if plan.is_full { Some(0) } else { plan.takes.take() }
+    }
+
+    pub(super) fn set_full(&self, is_full: bool) {
+        self.plan().is_full = is_full;
+    }
+
+    pub(super) fn hold_syncs(&self, are_held: bool) {
+        self.plan().are_syncs_held = are_held;
+        self.1.notify_all();
+    }
+
+    /// Returns true where two threads synced one file at the same time.
+    pub(super) fn overlapped(&self) -> bool {
+        self.plan().overlapped
+    }
+
+    pub(super) fn is_syncing(&self) -> bool {
+        !self.plan().syncing.is_empty()
     }
 
     pub(super) fn folder(&self, folder: &Path) {
@@ -70,9 +97,16 @@ impl DiskFaults {
     }
 
     pub(super) fn sync(&self, file: &File) -> io::Result<()> {
+        let number = file.metadata()?.ino();
         let mut plan = self.plan();
+        plan.overlapped |= plan.syncing.contains(&number);
+        plan.syncing.push(number);
+        while plan.are_syncs_held && file.metadata()?.len() > 0 {
+            plan = self.1.wait(plan).unwrap_or_else(PoisonError::into_inner);
+        }
+        plan.syncing.retain(|other| *other != number);
         let fails = plan.syncs.pop_front().unwrap_or(plan.all_fail);
-        plan.synced.push((file.metadata()?.ino(), fails));
+        plan.synced.push((number, fails));
         if fails { Err(io::Error::other("the disk is broken")) } else { Ok(()) }
     }
 }

@@ -293,3 +293,90 @@ async fn who_records_does_not_wait_in_its_own_thread() {
     journal.close().await;
     assert!(Path::exists(&fixture.path()));
 }
+
+/// Waits until something is so.
+async fn until(mut is_so: impl FnMut() -> bool) {
+    for _ in 0..20_000 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("it never is");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_thread_alone_syncs_a_file_while_the_disk_recovers() {
+    let fixture = Fixture::new();
+    let journal = fixture.open();
+    append(&journal, "before", true).await.unwrap();
+    fixture.disk.faults.fail_next([true]);
+    append(&journal, "lost", true).await.unwrap_err();
+    // the new file takes its first records, and the disk takes its time with them
+    fixture.disk.faults.hold_syncs(true);
+    let first = tokio::spawn(journal.append(Draft::new(entry("first")).unwrap(), true));
+    let newest = || fixture.path().join(fixture.segments().last().unwrap());
+    let length = || fs::metadata(newest()).map_or(0, |metadata| metadata.len());
+    until(|| fixture.segments().len() == 2 && length() > 0).await;
+    let before = length();
+    let second = tokio::spawn(journal.append(Draft::new(entry("second")).unwrap(), true));
+    // another thread that syncs the same file would take its error away from the one that answers
+    until(|| length() > before || fixture.disk.faults.overlapped()).await;
+    fixture.disk.faults.hold_syncs(false);
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
+    assert!(!fixture.disk.faults.overlapped() && !fixture.disk.faults.is_syncing());
+    journal.close().await;
+    assert!(fixture.verify().await.is_sound());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn room_of_intents_that_failed_is_given_back() {
+    let fixture = Fixture::new();
+    let settings = LedgerSettings { max_bytes: Some(40_000), ..LedgerSettings::default() };
+    let journal = fixture.open_with(&settings);
+    append(&journal, "begun", true).await.unwrap();
+    for number in 0..20 {
+        fixture.disk.faults.fail_next([true]);
+        append(&journal, &format!("lost {number}"), true).await.unwrap_err();
+        // until the disk works again
+        journal.health().await.unwrap();
+    }
+    append(&journal, "after", true).await.unwrap();
+    journal.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_that_takes_no_writes_is_no_healthy_ledger() {
+    let fixture = Fixture::new();
+    let journal = fixture.open();
+    append(&journal, "before", true).await.unwrap();
+    fixture.disk.faults.set_full(true);
+    append(&journal, "lost", true).await.unwrap_err();
+    for _ in 0..3 {
+        assert_eq!(journal.health().await.unwrap_err().cause, LedgerFailure::Disk);
+    }
+    fixture.disk.faults.set_full(false);
+    journal.health().await.unwrap();
+    append(&journal, "after", true).await.unwrap();
+    journal.close().await;
+    assert!(fixture.verify().await.is_sound());
+}
+
+/// The disk takes the genesis record of the new chain, and not what was lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recovery_is_recorded_although_its_first_write_was_cut_off() {
+    let fixture = Fixture::new();
+    let journal = fixture.open();
+    append(&journal, "before", true).await.unwrap();
+    fixture.disk.faults.fail_next([true]);
+    append(&journal, "lost", true).await.unwrap_err();
+    let genesis = fixture.text().lines().next().unwrap().len() + 200;
+    fixture.disk.faults.take_only(genesis);
+    append(&journal, "cut off", true).await.unwrap_err();
+    append(&journal, "after", true).await.unwrap();
+    journal.close().await;
+    let recoveries = fixture.text().lines().filter(|line| line.contains("\"unsynced\"")).count();
+    assert_eq!(recoveries, 1, "{}", fixture.text());
+    assert!(fixture.verify().await.is_sound());
+}

@@ -77,7 +77,7 @@ impl Journal {
         let lock = WriteLock::open(folder).map_err(in_folder)?;
         let mut chain = Chain::new().map_err(|_| failed("the system has no random numbers".to_owned()))?;
         let writer = chain.writer().clone();
-        let seen = Checker::resume(known);
+        let mut seen = Checker::resume(known);
         // what was verified is sound; what is damaged after it was never acknowledged
         let alone = || match recover::find(folder, if known.is_empty() { i64::MIN } else { seen.position() })? {
             Some((segment, offset)) => {
@@ -87,6 +87,8 @@ impl Journal {
             None => Ok(None),
         };
         let (present, damage) = PresenceLock::share(folder, alone).map_err(in_folder)?;
+        // most of it, before the lock is held for the rest
+        seen = reader::advance(folder, seen).map_err(in_folder)?;
         if let Some(damage) = damage.flatten() {
             chain.note(SystemRecord::recovery(damage.member()));
         }
@@ -106,6 +108,7 @@ impl Journal {
             least: 0,
             lines: Vec::new(),
             nearly_full: Arc::clone(&nearly_full),
+            write_fault: None,
         };
         let taken = line_reader::bytes(folder, None).map_err(in_folder)?;
         nearly_full.store(appending.room.is_nearly_full(taken), Ordering::Relaxed);

@@ -15,7 +15,8 @@ const CALL: u64 = 2 * (FRAME + 1024) + OUTCOME;
 #[derive(Default)]
 pub(super) struct Room {
     limit: Option<u64>,
-    reserved: HashMap<Arc<str>, u64>,
+    /// The bytes that are kept for each call, and the number of its intent in the chain.
+    reserved: HashMap<Arc<str>, (u64, i64)>,
     total: u64,
 }
 
@@ -40,7 +41,7 @@ impl Room {
             "intent" => {
                 let kept = bytes + OUTCOME;
                 let fits = after.saturating_add(self.total).saturating_add(kept) <= limit;
-                if fits && self.reserved.insert(Arc::clone(&draft.columns.call), kept).is_none() {
+                if fits && self.reserved.insert(Arc::clone(&draft.columns.call), (kept, i64::MAX)).is_none() {
                     self.total += kept;
                 }
                 fits.then_some(after)
@@ -52,8 +53,22 @@ impl Room {
     /// Gives room back that was kept for this call.
     pub(super) fn release(&mut self, call: &str) -> bool {
         let kept = self.reserved.remove(call);
-        self.total = self.total.saturating_sub(kept.unwrap_or_default());
+        self.total = self.total.saturating_sub(kept.map_or(0, |(bytes, _)| bytes));
         kept.is_some()
+    }
+
+    /// The number that the intent of a call got in the chain.
+    pub(super) fn number(&mut self, call: &str, seq: i64) {
+        if let Some((_, number)) = self.reserved.get_mut(call) {
+            *number = seq;
+        }
+    }
+
+    /// Gives back the room of all intents after a number, and begins to count anew with another chain: the rest keep theirs.
+    pub(super) fn release_after(&mut self, seq: i64) {
+        self.reserved.retain(|_, (_, number)| *number <= seq);
+        self.reserved.values_mut().for_each(|(_, number)| *number = -1);
+        self.total = self.reserved.values().map(|(bytes, _)| bytes).sum();
     }
 
     /// Whether four fifths of the limit are taken.

@@ -47,6 +47,8 @@ pub(super) struct Writer {
     pub(super) lines: Vec<u8>,
     /// Whether four fifths of the limit are taken, for who asks before recording.
     pub(super) nearly_full: Arc<AtomicBool>,
+    /// Why the last append failed, until one succeeds.
+    pub(super) write_fault: Option<LedgerUnavailable>,
 }
 
 /// The segment that is appended to.
@@ -57,6 +59,8 @@ pub(super) struct OpenSegment {
     end: u64,
     /// The bytes of the other segments.
     others: u64,
+    /// Something was written to it: from then on the other thread alone syncs it, since an error is told only once.
+    is_written: bool,
     looked: Instant,
 }
 
@@ -130,12 +134,18 @@ impl Writer {
         }
         let count = admitted.len();
         let links = self.chain.links(admitted.into_iter());
+        for (call, link) in intents.iter().zip(links.iter().skip(links.len().saturating_sub(count))) {
+            if let Some(call) = call {
+                self.room.number(call, link.seq);
+            }
+        }
         self.lines.clear();
         let mut ends = Vec::with_capacity(links.len());
         for link in &links {
             line::write(&mut self.lines, link);
             ends.push(self.lines.len());
         }
+        open.is_written = true;
         let (written, fault) = match self.disk.append(&open.file, &self.lines) {
             Ok(written) if written == self.lines.len() => (written, None),
             Ok(written) => (written, Some(io::Error::other("the disk is full"))),
@@ -162,6 +172,7 @@ impl Writer {
             self.open = None;
         }
         let refused = fault.map(|error| LedgerUnavailable::disk("its file can't be written", &error));
+        self.write_fault.clone_from(&refused);
         let unasked = links.len().saturating_sub(count);
         let mut stored =
             links.iter().zip(0..).skip(unasked).zip(intents).map(|((link, number), intent)| match &refused {
@@ -207,7 +218,7 @@ impl Writer {
         }
         self.check_end().map_err(failed)?;
         if self.sync.failing().is_some()
-            && let Some(open) = &self.open
+            && let Some(open) = self.open.as_ref().filter(|open| !open.is_written)
         {
             let unsynced = |error: io::Error| LedgerUnavailable::disk("its file can't be synced", &error);
             self.disk.sync(&open.file).map_err(unsynced)?;
@@ -231,7 +242,8 @@ impl Writer {
         let file = Arc::new(self.disk.open(&self.folder, &segment.file_name())?);
         let others = line_reader::bytes(&self.folder, Some(segment))?;
         self.last = segment;
-        self.open = Some(OpenSegment { segment, file, end: u64::MAX, others, looked: Instant::now() });
+        self.open =
+            Some(OpenSegment { segment, file, end: u64::MAX, others, is_written: false, looked: Instant::now() });
         self.check_end()
     }
 
@@ -259,6 +271,8 @@ impl Writer {
         let no_name = |_| LedgerUnavailable::new(LedgerFailure::Disk, "the system has no random numbers");
         let chain = Chain::new().map_err(no_name)?;
         let from = synced.as_ref().map_or_else(|| self.last.position(0), |mark| mark.end);
+        // who waits for such an intent is refused, so that no outcome follows it
+        self.room.release_after(synced.as_ref().map_or(-1, |mark| mark.seq));
         self.chain.succeed(chain, synced.map(|mark| (mark.seq, mark.hash)), from);
         Ok(())
     }
@@ -271,6 +285,24 @@ impl Writer {
         Ok(())
     }
 
+    /// Appends an empty line, which readers pass over: the disk takes writes again, or it does not.
+    fn append_nothing(&mut self) -> Result<(), LedgerUnavailable> {
+        let Some(open) = &mut self.open else { return Err(LedgerUnavailable::closed()) };
+        open.is_written = true;
+        let fault = match self.disk.append(&open.file, b"\n") {
+            Ok(1) => None,
+            Ok(_) => Some(io::Error::other("the disk is full")),
+            Err(error) => Some(error),
+        };
+        if let Some(error) = fault {
+            self.open = None;
+            return Err(LedgerUnavailable::disk("its file can't be written", &error));
+        }
+        open.end = open.end.saturating_add(1);
+        self.write_fault = None;
+        Ok(())
+    }
+
     /// Whether a call could be recorded now.
     fn probe(&mut self) -> Result<(), LedgerUnavailable> {
         let failing = self.sync.failing();
@@ -279,10 +311,15 @@ impl Writer {
             // only what is on the disk shows that the disk works: the record of what was lost
             let (_, file) = self.append(Vec::new());
             drop(held);
+            if let Some(fault) = &self.write_fault {
+                return Err(fault.clone());
+            }
             if let Some(file) = file {
                 self.sync.written(file, Arc::default(), Vec::new(), true);
             }
             self.sync.flush()?;
+        } else if self.write_fault.is_some() {
+            self.append_nothing()?;
         }
         let used = self.open.as_ref().map_or(0, |open| open.others.saturating_add(open.end));
         self.nearly_full.store(self.room.is_nearly_full(used), Ordering::Relaxed);

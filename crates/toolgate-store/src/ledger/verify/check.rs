@@ -6,7 +6,7 @@ use super::{
     super::{
         Hash, Head, Repeated,
         canonical::{begin, repeat},
-        system_record::SystemMembers,
+        system_record::{SystemMembers, UnsyncedRange},
     },
     Finding, Scan, Verification, Wrong,
     archived::ArchivedState,
@@ -85,21 +85,14 @@ impl Checker {
 
     /// The last records of all writers that none other names, and of some that others name.
     pub(crate) fn heads(&self) -> Vec<Head> {
-        self.newest_heads(COVERED)
+        // The chain that goes on from a failed sync names what is sure to be there. The rest may be gone after a power cut.
+        let has_ended = |writer: &&WriterState| self.losses.has_ended(&writer.name);
+        newest_heads(self.writers.iter().filter(|writer| !has_ended(writer)), COVERED)
     }
 
     /// The same with many more of those that others name: what was before an archive is not read again.
     pub(crate) fn all_heads(&self) -> Vec<Head> {
-        self.newest_heads(COVERED_IN_SEAL)
-    }
-
-    fn newest_heads(&self, covered: usize) -> Vec<Head> {
-        let mut heads: Vec<Head> = self.writers.iter().filter_map(WriterState::head).collect();
-        heads.sort_unstable_by_key(|head| (head.covered, -head.position));
-        let uncovered = heads.iter().filter(|head| !head.covered).count();
-        heads.truncate(uncovered + covered);
-        heads.sort_unstable_by(|one, other| one.writer.cmp(&other.writer));
-        heads
+        newest_heads(self.writers.iter(), COVERED_IN_SEAL)
     }
 
     /// A record that a head names, read again at its place.
@@ -151,12 +144,39 @@ impl Checker {
             archived.name(seal);
         }
         self.expect(&heads, &Witness::Writer(row.writer.into()));
-        if let Some(damaged) = damaged.filter(|_| row.kind == "recovery") {
+        if row.seq == 0
+            && let Some(writer) = self.writer(row.writer)
+        {
+            writer.genesis = Some(heads.iter().map(|head| (head.writer.as_str().into(), head.seq)).collect());
+        }
+        // A database has no files that could be damaged.
+        if row.kind != "recovery" || row.repeated.is_some() {
+            return;
+        }
+        if let Some(damaged) = damaged {
             self.losses.damaged(&damaged);
         }
-        if let Some(unsynced) = unsynced.filter(|_| row.kind == "recovery") {
+        if let Some(unsynced) = unsynced
+            && self.is_credible(&unsynced, row)
+        {
+            if let Some(writer) = self.writer(&unsynced.writer) {
+                writer.ended_at = Some(row.position);
+            }
             self.losses.unsynced(unsynced, row.position);
         }
+    }
+
+    /// A chain that goes on from a failed sync names the last record that was synced. What something else names later than
+    /// that was synced too.
+    fn is_credible(&self, unsynced: &UnsyncedRange, row: &StoredRow<'_>) -> bool {
+        let state = |name: &str| self.index.get(name).and_then(|index| self.writers.get(*index));
+        let witnessed = state(&unsynced.writer).map_or(-1, |writer| writer.witnessed);
+        let genesis = state(row.writer).and_then(|writer| writer.genesis.as_ref());
+        let names = |heads: &Vec<(Arc<str>, i64)>| {
+            let named = heads.iter().find(|(writer, _)| **writer == *unsynced.writer).map_or(-1, |(_, seq)| *seq);
+            named == unsynced.after
+        };
+        unsynced.after >= witnessed && genesis.is_none_or(names)
     }
 
     /// What is left to read of writers that have records after the last row. Within one writer numbers are committed in
@@ -203,7 +223,9 @@ impl Checker {
         }
         let losses = std::mem::take(&mut self.losses);
         let all = self.findings.len();
-        self.findings.retain(|(_, finding)| !losses.explain(finding));
+        let numbers: HashMap<&str, i64> = writers.iter().map(|writer| (&*writer.name, writer.witnessed)).collect();
+        let witnessed = |name: &str| numbers.get(name).copied().unwrap_or(-1);
+        self.findings.retain(|(_, finding)| !losses.explain(finding, &witnessed));
         self.found = self.found.saturating_sub(u64::try_from(all - self.findings.len()).unwrap_or_default());
         self.findings.sort_by_key(|(order, finding)| (*order, finding.wrong != Wrong::Edited));
         self.findings.truncate(KEPT);
@@ -237,4 +259,14 @@ impl Checker {
         };
         self.writers.get_mut(index)
     }
+}
+
+/// The last records of writers, those that none other names and the newest of the others.
+fn newest_heads<'a>(writers: impl Iterator<Item = &'a WriterState>, covered: usize) -> Vec<Head> {
+    let mut heads: Vec<Head> = writers.filter_map(WriterState::head).collect();
+    heads.sort_unstable_by_key(|head| (head.covered, -head.position));
+    let uncovered = heads.iter().filter(|head| !head.covered).count();
+    heads.truncate(uncovered + covered);
+    heads.sort_unstable_by(|one, other| one.writer.cmp(&other.writer));
+    heads
 }

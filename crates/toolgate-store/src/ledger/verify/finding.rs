@@ -71,6 +71,8 @@ pub enum Wrong {
     NotAsKnown { known_from: String },
     /// The row can't be read as a record; the number is its position.
     Unreadable { position: i64 },
+    /// A recovery on record says that this writer had ended, and it went on.
+    FalseRecovery,
     /// The seal of the archived part is not one that may be trusted.
     SealInvalid { reason: String },
     /// No record of the ledger says that the archive was made.
@@ -122,6 +124,7 @@ impl fmt::Display for Finding {
             Wrong::Lost { known_from } => write!(f, "it is known from the {known_from}, and the chain ends before it"),
             Wrong::NotAsKnown { known_from } => write!(f, "it is not the record that is known from the {known_from}"),
             Wrong::Unreadable { position } => write!(f, "the row at position {position} can't be read as a record"),
+            Wrong::FalseRecovery => f.write_str("a recovery on record says that its writer had ended before it"),
             Wrong::SealInvalid { reason } => write!(f, "the seal of the archived records: {reason}"),
             Wrong::SealUnrecorded => {
                 f.write_str("records are gone, and no record of the ledger says that they were archived")

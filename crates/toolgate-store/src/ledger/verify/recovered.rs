@@ -16,6 +16,9 @@ pub(crate) struct RecordedLosses {
     writers: Vec<(String, i64)>,
 }
 
+/// The highest number of a writer that something beside its chain names: no recovery explains that such a record is gone.
+pub(super) type WitnessedNumber<'a> = &'a dyn Fn(&str) -> i64;
+
 impl RecordedLosses {
     pub(super) fn extend(&mut self, other: &Self) {
         let new = |range: &&(i64, i64)| !self.positions.contains(*range);
@@ -40,11 +43,17 @@ impl RecordedLosses {
         self.positions.len()
     }
 
-    pub(super) fn explain(&self, finding: &Finding) -> bool {
-        let after = |seq: i64| self.writers.iter().any(|(writer, after)| *writer == finding.writer && seq > *after);
+    /// Returns true for a writer that ended with a failed sync.
+    pub(super) fn has_ended(&self, name: &str) -> bool {
+        self.writers.iter().any(|(writer, _)| writer == name)
+    }
+
+    pub(super) fn explain(&self, finding: &Finding, witnessed: WitnessedNumber<'_>) -> bool {
+        let (name, seq) = (&finding.writer, finding.seq);
+        let is_lost = || self.writers.iter().any(|(writer, after)| writer == name && seq > *after);
         match finding.wrong {
             Wrong::Unreadable { position } => self.positions.iter().any(|(a, b)| (*a..=*b).contains(&position)),
-            Wrong::Missing { .. } | Wrong::Lost { .. } => after(finding.seq),
+            Wrong::Missing { .. } | Wrong::Lost { .. } => is_lost() && seq > witnessed(name),
             _ => false,
         }
     }

@@ -28,6 +28,12 @@ pub(super) struct WriterState {
     recent: VecDeque<Hash>,
     /// Another writer's first record names the last one.
     pub(super) covered: bool,
+    /// The highest number that a checkpoint, the store or another writer names.
+    pub(super) witnessed: i64,
+    /// The heads that the first record names, where that was read.
+    pub(super) genesis: Option<Vec<(Arc<str>, i64)>>,
+    /// The position of a recovery that says that this writer had ended.
+    pub(super) ended_at: Option<i64>,
 }
 
 impl WriterState {
@@ -42,6 +48,9 @@ impl WriterState {
             seen: false,
             recent: VecDeque::new(),
             covered: false,
+            witnessed: -1,
+            genesis: None,
+            ended_at: None,
         }
     }
 
@@ -50,6 +59,7 @@ impl WriterState {
         (self.next, self.last) = (head.seq.saturating_add(1), Some(head.hash));
         (self.position, self.covered) = (head.position, head.covered);
         self.recent = VecDeque::from([head.hash]);
+        self.witnessed = self.witnessed.max(head.seq);
     }
 
     /// The last record.
@@ -61,6 +71,7 @@ impl WriterState {
 
     /// A record must be there, or must have been. Says what is wrong with one that was read already.
     pub(super) fn expect(&mut self, head: &Head, witness: Witness) -> Option<Wrong> {
+        self.witnessed = self.witnessed.max(head.seq);
         if head.seq < self.next {
             let back = usize::try_from(self.next - 1 - head.seq).ok()?;
             let recent = self.recent.len().checked_sub(back + 1).and_then(|at| self.recent.get(at))?;
@@ -102,6 +113,9 @@ impl WriterState {
         }
         if row.position <= self.position {
             wrong.push((row.seq, Wrong::Moved));
+        }
+        if self.ended_at.is_some_and(|ended| row.position > ended) {
+            wrong.push((row.seq, Wrong::FalseRecovery));
         }
         while let Some(expected) = self.expected.pop_if(|expected| expected.seq <= row.seq) {
             // One that was passed by is in a gap, which is found as such.

@@ -4,6 +4,7 @@ mod appending;
 mod archive;
 mod checkpoints;
 mod failing;
+mod forged_recovery;
 mod killed;
 mod linked;
 mod reading;
