@@ -64,6 +64,8 @@ mod killed;
 mod large_results;
 #[path = "command/ledger.rs"]
 mod ledger;
+#[path = "command/ledger_archive.rs"]
+mod ledger_archive;
 #[path = "command/ledger_serve.rs"]
 mod ledger_serve;
 #[path = "command/ledger_verify.rs"]

@@ -80,8 +80,11 @@ pub enum LedgerCommand {
         /// Read only what came after the last of them.
         #[arg(long, requires = "checkpoints")]
         since_last: bool,
-        /// The key that checkpoints must be signed with; without it, the one in the store.
-        #[arg(long, value_name = "HEX", requires = "checkpoints")]
+        /// A folder of archives that are read before what is left of the ledger.
+        #[arg(long, value_name = "DIR", conflicts_with = "since_last")]
+        archives: Option<PathBuf>,
+        /// The key that checkpoints and seals must be signed with; without it, the one in the store.
+        #[arg(long, value_name = "HEX")]
         public_key: Option<String>,
         #[command(flatten)]
         place: Place,
@@ -112,6 +115,31 @@ pub enum LedgerCommand {
         #[command(flatten)]
         place: Place,
         // An export is JSON in any case.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Move old records into archives, each with a signed seal. Exit code 1: the ledger is not sound.
+    Archive {
+        /// Only records from before this time: 2026-01-31T12:00:00Z, or 90d for so long ago.
+        #[arg(long, value_name = "T")]
+        before: String,
+        /// The folder for archives; without it, ledger-archive in the data folder.
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Read archives alone and say what was changed. Exit code 1: something was.
+    VerifyArchive {
+        /// A folder of archives, or the file of one seal.
+        path: PathBuf,
+        /// The key that seals must be signed with: no store is needed then. Without it, the one in the store.
+        #[arg(long, value_name = "HEX")]
+        public_key: Option<String>,
+        #[command(flatten)]
+        place: Place,
         #[command(flatten)]
         output: Output,
     },

@@ -59,7 +59,7 @@ on_both! {
         let (code, report) = verify(books, &[]);
         assert_eq!(
             (code, report),
-            (Some(0), json!({"sound": true, "error": null, "records": 7, "writers": 2, "found": 0, "recoveries": 0, "findings": [], "checkpoints": null}))
+            (Some(0), json!({"sound": true, "error": null, "records": 7, "writers": 2, "found": 0, "recoveries": 0, "archived": null, "findings": [], "checkpoints": null}))
         );
         for (more, records) in [
             (&["--checkpoints", "kept"][..], 7),

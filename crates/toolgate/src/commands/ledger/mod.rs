@@ -1,7 +1,8 @@
-//! `ledger verify|tail|export|checkpoint`: what was recorded, and whether it still is what was recorded.
+//! `ledger verify|tail|export|checkpoint|archive|verify-archive`: what was recorded, and whether it still is what was recorded.
 //!
-//! INVARIANT: these commands read the ledger; none of them is one of its writers.
+//! INVARIANT: these commands read the ledger; only `archive` is one of its writers.
 
+mod archive;
 mod checkpoint;
 mod export;
 mod otel;
@@ -26,9 +27,14 @@ pub(super) const NO_LEDGER: &str = "there is no ledger here: nothing was ever re
 
 pub async fn run(command: LedgerCommand) -> CommandResult {
     books::ended(match command {
-        LedgerCommand::Verify { checkpoints, since_last, public_key, place, output } => {
-            let against = checkpoints.map(|file| verify::Against { file, since_last, public_key });
-            verify::run(&place, against, output).await
+        LedgerCommand::Verify { checkpoints, since_last, archives, public_key, place, output } => {
+            let public_key = public_key.map(verify::checked_key).transpose()?;
+            let against = checkpoints.map(|file| verify::Against { file, since_last, public_key: public_key.clone() });
+            verify::run(&place, against, verify::Archived { folder: archives, public_key }, output).await
+        }
+        LedgerCommand::Archive { before, to, place, output } => archive::run(&place, &before, to, output).await,
+        LedgerCommand::VerifyArchive { path, public_key, place, output } => {
+            archive::verify_archive(&path, public_key, &place, output).await
         }
         LedgerCommand::Tail { follow, limit, filter, place, output } => {
             tail::run(&place, filter.filter()?, limit, follow, output).await

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use toolgate_store::{
     StoreError,
-    ledger::{Checkpoint, Finding, LedgerReader, Scope, Trusted, Verification},
+    ledger::{Archive, Checkpoint, Finding, LedgerReader, Scope, Trusted, Verification},
 };
 
-use super::{NO_LEDGER, Open};
+use super::{NO_LEDGER, Open, archive};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
-    commands::{books::line, print},
+    commands::{books::line, print, when},
 };
 
 /// Checkpoints to hold the ledger against.
@@ -20,6 +20,20 @@ pub struct Against {
     pub file: PathBuf,
     pub since_last: bool,
     pub public_key: Option<String>,
+}
+
+/// The archived part of the ledger: where it is, if it is to be read, and who must have signed its seals.
+pub struct Archived {
+    pub folder: Option<PathBuf>,
+    pub public_key: Option<String>,
+}
+
+/// A public key as it was typed, in lower case.
+pub fn checked_key(key: String) -> Result<String, Misuse> {
+    if key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err("--public-key is not 64 hexadecimal digits; `toolgate ledger checkpoint` prints it".into());
+    }
+    Ok(key.to_ascii_lowercase())
 }
 
 /// What a file of checkpoints holds.
@@ -32,7 +46,7 @@ struct Read {
     from_store: bool,
 }
 
-pub async fn run(place: &Place, against: Option<Against>, output: Output) -> CommandResult {
+pub async fn run(place: &Place, against: Option<Against>, archived: Archived, output: Output) -> CommandResult {
     let written = against.as_ref().map(Against::written).transpose()?;
     let open = match Open::at(place).await {
         // A ledger that can't even be opened is not sound.
@@ -45,7 +59,19 @@ pub async fn run(place: &Place, against: Option<Against>, output: Output) -> Com
     };
     let verified = match &open.ledger {
         None => Err(NO_LEDGER.to_owned()),
-        Some(ledger) => verify(ledger, against.as_ref(), read.as_ref()).await.map_err(|fault| fault.to_string()),
+        Some(ledger) => {
+            let ledger = match &archived.public_key {
+                Some(key) => ledger.clone().trusting(key),
+                None => ledger.clone(),
+            };
+            let archives = archived.open(&open).await?;
+            match archives {
+                Err(fault) => Err(fault),
+                Ok(archives) => {
+                    verify(&ledger, against.as_ref(), read.as_ref(), archives).await.map_err(|fault| fault.to_string())
+                }
+            }
+        }
     };
     open.close().await;
     let report = Report { verified, read, file: against.map(|against| against.file) };
@@ -65,8 +91,12 @@ async fn verify(
     ledger: &LedgerReader,
     against: Option<&Against>,
     read: Option<&Read>,
+    archives: Option<Vec<Archive>>,
 ) -> Result<Verification, StoreError> {
     let trusted = read.map(|read| read.trusted.clone()).unwrap_or_default();
+    if let Some(archives) = archives {
+        return ledger.verify_with_archives(&trusted, archives).await;
+    }
     let last = trusted.iter().max_by_key(|trusted| trusted.checkpoint().time()).cloned();
     let scope = match last {
         None => Scope::Whole,
@@ -76,21 +106,28 @@ async fn verify(
     ledger.verify(scope).await
 }
 
+impl Archived {
+    /// The archives, or why they can't be trusted.
+    async fn open(&self, open: &Open) -> Result<Result<Option<Vec<Archive>>, String>, Misuse> {
+        let Some(folder) = &self.folder else { return Ok(Ok(None)) };
+        let public_key = match &self.public_key {
+            Some(key) => key.clone(),
+            None => open.store.ledger_key().await?.public(),
+        };
+        Ok(archive::open(folder, &public_key).map(Some).map_err(|fault| fault.to_string()))
+    }
+}
+
 impl Against {
     /// The file's text; looked at first, since a wrong name is wrong use.
     fn written(&self) -> Result<String, Misuse> {
-        if let Some(key) = &self.public_key
-            && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
-        {
-            return Err("--public-key is not 64 hexadecimal digits; `toolgate ledger checkpoint` prints it".into());
-        }
         let failed = |fault| format!("the checkpoints in '{}' can't be read: {fault}", self.file.display());
         Ok(std::fs::read_to_string(&self.file).map_err(failed)?)
     }
 
     async fn read(&self, text: &str, open: &Open) -> Result<Read, Misuse> {
         let public_key = match &self.public_key {
-            Some(key) => key.to_ascii_lowercase(),
+            Some(key) => key.clone(),
             None => open.store.ledger_key().await?.public(),
         };
         let (mut trusted, mut bad) = (Vec::new(), Vec::new());
@@ -132,6 +169,7 @@ impl Report {
             "writers": verified.map(|verified| verified.writers),
             "found": verified.map(|verified| verified.found),
             "recoveries": verified.map(|verified| verified.recoveries),
+            "archived": verified.and_then(|verified| verified.archived.as_ref()),
             "findings": verified.map_or(&[][..], |verified| &verified.findings).iter().map(value).collect::<Vec<_>>(),
             "checkpoints": self.read.as_ref().map(|read| json!({
                 "file": self.file(), "trusted": read.trusted.len(),
@@ -165,6 +203,16 @@ impl Report {
             (false, 0) => format!("Not sound: checkpoints are not as they were made. {read}{against}.\n"),
             (false, found) => format!("Not sound: {found} finding(s). {read}{against}.\n"),
         });
+        if let Some(archived) = &verified.archived {
+            let last = when::show(archived.last_time);
+            text.push_str(&format!(
+                "Records up to {last} are in {} archive(s), which were not read: give them with --archives.\n",
+                archived.archives
+            ));
+            if archived.unread > 0 {
+                text.push_str(&format!("{} record(s) that are named elsewhere are there.\n", archived.unread));
+            }
+        }
         if self.read.is_none() {
             text.push_str(
                 "Whether newest records were cut off, also in what the store knows, is not known without --checkpoints.\n",

@@ -70,8 +70,12 @@ impl Books {
 
     /// Records of one new writer.
     pub fn record(&self, entries: Vec<Entry>) -> String {
+        self.record_with(LedgerSettings::default(), entries)
+    }
+
+    pub fn record_with(&self, settings: LedgerSettings, entries: Vec<Entry>) -> String {
         self.with(async |store| {
-            let ledger = store.ledger(LedgerSettings::default()).await.unwrap();
+            let ledger = store.ledger(settings).await.unwrap();
             append(&ledger, entries).await;
             ledger.close().await;
             ledger.writer().to_owned()
