@@ -5,7 +5,10 @@ mod insert;
 mod scan;
 pub(crate) mod select;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
@@ -17,7 +20,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{OPEN, PATIENCE, Postgres, migrate};
+use super::{OPEN, PATIENCE, Postgres, migrate, run::fault};
 use crate::{
     StoreError,
     error::Fault,
@@ -129,5 +132,13 @@ impl PostgresLedger {
         if let Some(task) = task {
             let _ = task.await;
         }
+    }
+}
+
+/// Gives up after a time.
+async fn within<T>(time: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, Fault> {
+    match timeout(time, work).await {
+        Ok(answer) => answer.map_err(|error| fault(&error)),
+        Err(_) => Err(Fault::Unavailable(format!("no answer within {} seconds", time.as_secs()))),
     }
 }

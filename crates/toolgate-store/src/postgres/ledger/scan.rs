@@ -1,9 +1,13 @@
 //! Reads rows for verifying, a page at a time, on a connection of its own.
 
 use sqlx::{ConnectOptions, Error, PgConnection, Row, postgres::PgConnectOptions, postgres::PgRow};
-use tokio::time::timeout;
 
-use super::super::{PATIENCE, run::fault};
+use super::super::{
+    PATIENCE,
+    run::fault,
+    session::{self, SCAN_ANSWER},
+};
+use super::within;
 use crate::{
     error::Fault,
     ledger::{Checker, Head, Repeated, Scan, StoredRow, Witness, columns},
@@ -23,9 +27,8 @@ const WRITER: &str = concat!(
 const HEAD: &str = concat!("SELECT ", columns!(), " FROM ledger WHERE writer = $1 AND seq = $2");
 
 pub(super) async fn scan(options: &PgConnectOptions, scans: Vec<Scan>, mut checker: Checker) -> Result<Checker, Fault> {
-    let connected = timeout(PATIENCE, options.connect()).await;
-    let late = |_| Fault::Unavailable(format!("no connection within {} seconds", PATIENCE.as_secs()));
-    let mut connection = connected.map_err(late)?.map_err(|error| fault(&error))?;
+    let mut connection = within(PATIENCE, options.connect()).await?;
+    within(PATIENCE, session::prepare_scan(&mut connection)).await?;
     for scan in scans {
         checker = match scan {
             Scan::Heads(heads, witness) => compare(&mut connection, &heads, &witness, checker).await?,
@@ -43,7 +46,7 @@ async fn compare(
 ) -> Result<Checker, Fault> {
     for head in heads {
         let query = sqlx::query(HEAD).bind(&head.writer).bind(head.seq);
-        let found = query.fetch_optional(&mut *connection).await.map_err(|error| fault(&error))?;
+        let found = within(SCAN_ANSWER, query.fetch_optional(&mut *connection)).await?;
         let found = found.as_ref().and_then(|row| stored(row).ok());
         checker.compare(head, found.map(|row| (row.previous, row.hash, row.text)), witness);
     }
@@ -63,7 +66,7 @@ async fn read(connection: &mut PgConnection, scan: Scan, mut checker: Checker) -
             }
             Scan::After(_) | Scan::Heads(..) => sqlx::query(AFTER).bind(from).bind(PAGE),
         };
-        let rows = query.fetch_all(&mut *connection).await.map_err(|error| fault(&error))?;
+        let rows = within(SCAN_ANSWER, query.fetch_all(&mut *connection)).await?;
         let Some(last) = rows.last() else { return Ok(checker) };
         from = match &scan {
             Scan::After(_) | Scan::Heads(..) => last.try_get(0),

@@ -5,6 +5,7 @@ mod checkpoints;
 mod failing;
 mod killed;
 mod linked;
+mod locked;
 mod reading;
 mod tamper;
 mod tampering;
