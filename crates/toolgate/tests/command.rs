@@ -100,6 +100,8 @@ mod replay_more;
 mod replicas;
 #[path = "command/routes.rs"]
 mod routes;
+#[path = "command/sandbox.rs"]
+mod sandbox;
 #[path = "command/shutdown.rs"]
 mod shutdown;
 #[path = "command/stdio.rs"]
