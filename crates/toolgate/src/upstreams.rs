@@ -20,7 +20,9 @@ use toolgate_core::{
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
-use toolgate_upstream::{ChildSandbox, ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{
+    ChildSandbox, ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig, conceal_process,
+};
 
 use crate::{
     child_programs::{find_user, reaper},
@@ -179,6 +181,9 @@ impl Upstreams {
             if let Some(running) = self.running.remove(&name) {
                 running.upstream.stop().await;
             }
+        }
+        if starting.iter().any(|(_, config)| config.command.is_some()) {
+            conceal_process();
         }
         for (connection, config) in starting {
             self.running.insert(config.name.clone(), Running::start(connection, config));

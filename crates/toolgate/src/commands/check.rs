@@ -35,7 +35,7 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
             print(
                 output,
                 &json!({"good": true, "configuration": file, "tools": tools, "rules": rules, "upstreams": upstreams, "warnings": warnings}),
-                &format!("{file} is good: {tools} tools, {rules} rules{counted}\n{noted}"),
+                &format!("{noted}{file} is good: {tools} tools, {rules} rules{counted}\n"),
             )?;
             Ok(Ending::Good)
         }
