@@ -116,6 +116,7 @@ const SQLITE_STORE: &[Migration] = &[
         sql: include_str!("../migrations/sqlite/0013_removed_tenants.sql"),
     },
     Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/sqlite/0014_ledger_heads.sql") },
+    Migration { version: 15, name: "store writes", sql: include_str!("../migrations/sqlite/0015_store_writes.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -149,6 +150,7 @@ const POSTGRES_STORE: &[Migration] = &[
         sql: include_str!("../migrations/postgres/0013_removed_tenants.sql"),
     },
     Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/postgres/0014_ledger_heads.sql") },
+    Migration { version: 15, name: "store writes", sql: include_str!("../migrations/postgres/0015_store_writes.sql") },
 ];
 
 impl Migration {

@@ -98,6 +98,8 @@ mod replay;
 mod replay_more;
 #[path = "command/replicas.rs"]
 mod replicas;
+#[path = "command/restored.rs"]
+mod restored;
 #[path = "command/routes.rs"]
 mod routes;
 #[path = "command/sandbox.rs"]

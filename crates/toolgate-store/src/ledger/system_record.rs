@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::{Hash, Head};
+use crate::RestoredDatabase;
 
 /// A record that no call brought about.
 #[derive(Debug, Clone)]
@@ -24,6 +25,12 @@ impl SystemRecord {
 
     pub(crate) fn recovery(members: String) -> Self {
         Self { kind: "recovery", members }
+    }
+
+    /// Somebody accepted a database that lost writes.
+    pub(crate) fn restored(RestoredDatabase { writes, known }: RestoredDatabase, by: &str) -> Self {
+        let by = serde_json::Value::from(by);
+        Self::recovery(format!(",\"restored\":{{\"writes\":{writes},\"known\":{known},\"by\":{by}}}"))
     }
 
     /// Records of a writer after a number, and what stands at positions from one on, may not be on the disk.

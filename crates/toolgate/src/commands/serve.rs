@@ -224,6 +224,10 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
             ground.migrated_store().await?
         }
     };
+    if let Some(restored) = store.restored() {
+        store.close().await;
+        return Err(restored.to_string().into());
+    }
     let mut upstreams = Upstreams::beside(GatewayFiles::of(ground)?);
     upstreams.follow(config).await?;
     let door = Arc::<SpineDoor>::default();
