@@ -36,6 +36,7 @@ mod postgres;
 mod processes;
 mod query;
 mod receipts;
+mod restored;
 mod retention;
 mod revoked_tokens;
 mod rights;
@@ -75,6 +76,7 @@ pub use query::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase, RowCut};
 pub use receipts::{
     NewReceipt, Receipt, ReceiptFilter, ReceiptState, Receipts, Undo, UndoFault, UndoKind, UndoRecord, Undoing,
 };
+pub use restored::RestoredDatabase;
 pub use retention::Retention;
 pub use revoked_tokens::{EVERYONE, RevocationKind, RevokedTokens, TokenRevocations};
 pub use rights::{Follow, Rights};

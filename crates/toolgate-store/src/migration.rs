@@ -120,6 +120,7 @@ const SQLITE_STORE: &[Migration] = &[
     },
     Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/sqlite/0014_ledger_heads.sql") },
     Migration { version: 15, name: "ledger seals", sql: include_str!("../migrations/sqlite/0015_ledger_seals.sql") },
+    Migration { version: 16, name: "store writes", sql: include_str!("../migrations/sqlite/0016_store_writes.sql") },
 ];
 
 const POSTGRES_STORE: &[Migration] = &[
@@ -154,6 +155,7 @@ const POSTGRES_STORE: &[Migration] = &[
     },
     Migration { version: 14, name: "ledger heads", sql: include_str!("../migrations/postgres/0014_ledger_heads.sql") },
     Migration { version: 15, name: "ledger seals", sql: include_str!("../migrations/postgres/0015_ledger_seals.sql") },
+    Migration { version: 16, name: "store writes", sql: include_str!("../migrations/postgres/0016_store_writes.sql") },
 ];
 
 impl Migration {

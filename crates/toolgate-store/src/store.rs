@@ -8,8 +8,8 @@ use aws_lc_rs::rand;
 
 use crate::{
     Approvals, ArtifactRepository, Change, Changes, CutResults, Events, FitnessRepository, Flows, Keys,
-    KnowledgeRepository, Location, Notices, Plans, Processes, Receipts, ResultRepository, Retention, Rights, Secrets,
-    Sessions, StoreError, Tasks, TodoRepository, TokenRevocations, UsageOf, VaultRepository,
+    KnowledgeRepository, Location, Notices, Plans, Processes, Receipts, RestoredDatabase, ResultRepository, Retention,
+    Rights, Secrets, Sessions, StoreError, Tasks, TodoRepository, TokenRevocations, UsageOf, VaultRepository,
     engine::Engine,
     error::Fault,
     ledger::{CheckpointKey, Ledger, LedgerReader, LedgerSettings},
@@ -204,6 +204,23 @@ impl Store {
     pub fn changes(&self) -> Changes {
         let closed = || broadcast::channel(1).1;
         Changes::new(self.subscriptions.upgrade().map_or_else(closed, |announcer| announcer.subscribe()))
+    }
+
+    /// What is missing, where the database is an older copy of itself: nothing is written to it until it is accepted.
+    /// With PostgreSQL the ledger goes back together with the rest, and only checkpoints kept elsewhere tell.
+    pub fn restored(&self) -> Option<RestoredDatabase> {
+        match &*self.engine {
+            Engine::Sqlite(engine) => engine.restored(),
+            Engine::Postgres(_) => None,
+        }
+    }
+
+    /// Lets an older copy of the database count as the newest.
+    pub async fn accept_restore(&self) -> Result<(), StoreError> {
+        match &*self.engine {
+            Engine::Sqlite(engine) => engine.accept_restore().await,
+            Engine::Postgres(_) => Ok(()),
+        }
     }
 
     /// How many steps SQLite's machine has taken for what was asked here so far: what a question costs, whatever else its

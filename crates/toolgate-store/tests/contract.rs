@@ -57,6 +57,8 @@ mod proxy;
 mod query;
 #[path = "contract/receipts.rs"]
 mod receipts;
+#[path = "contract/restored.rs"]
+mod restored;
 #[path = "contract/retention.rs"]
 mod retention;
 #[path = "contract/revoked_tokens.rs"]

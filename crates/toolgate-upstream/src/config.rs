@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use toolgate_spine::Asking;
 
-use crate::child::{ChildUser, Reaper};
+use crate::child::{ChildSandbox, ChildUser, Reaper};
 
 /// One upstream: where it is, which of its tools are wanted, and how much one call may take.
 #[derive(Debug, Clone)]
@@ -62,6 +62,8 @@ pub enum Transport {
         cwd: Option<PathBuf>,
         /// The user it runs as; absent, the gateway's own.
         user: Option<ChildUser>,
+        /// The files it can reach; absent, those that its user can.
+        sandbox: Option<ChildSandbox>,
         /// Ends the child where the gateway is killed and can't.
         reaper: Option<Arc<Reaper>>,
     },

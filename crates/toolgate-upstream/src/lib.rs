@@ -33,7 +33,7 @@ mod source;
 mod upstream;
 mod watching;
 
-pub use child::{ChildUser, Reaper, conceal_process, reap_groups};
+pub use child::{ChildSandbox, ChildUser, Reaper, conceal_process, reap_groups, run_confined, sandbox_support};
 pub use config::{ClientCredentials, Patience, SecretText, Transport, UpstreamConfig};
 pub use definition::Definition;
 pub use fault::Fault;

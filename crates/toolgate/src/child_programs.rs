@@ -1,7 +1,8 @@
 //! Programs that upstreams are: the user they run as, and the process that ends them where the gateway can't.
 
 use std::{
-    fs,
+    fs, io,
+    path::PathBuf,
     sync::{Arc, OnceLock},
 };
 
@@ -9,6 +10,13 @@ use toolgate_upstream::{ChildUser, Reaper};
 
 /// The argument that makes this program a reaper.
 pub const REAPER_ARGUMENT: &str = "__reap";
+/// The argument that makes this program the launcher of a sandboxed one.
+pub const LAUNCHER_ARGUMENT: &str = "__confine";
+
+/// This program: on Linux also after another version took its place on disk.
+pub fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}
 
 /// Finds a user by `NAME`, as /etc/passwd has it, or by `UID:GID`.
 pub fn find_user(user: &str) -> Result<ChildUser, String> {
@@ -31,15 +39,11 @@ pub fn find_user(user: &str) -> Result<ChildUser, String> {
 /// The reaper of this process, started when it is first needed.
 pub fn reaper() -> Option<Arc<Reaper>> {
     static REAPER: OnceLock<Option<Arc<Reaper>>> = OnceLock::new();
-    let start = || {
-        // on Linux the program itself, also after another version took its place on disk
-        let program = if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
-        match program.and_then(|program| Reaper::start(program, REAPER_ARGUMENT)) {
-            Ok(reaper) => Some(reaper),
-            Err(error) => {
-                tracing::warn!(%error, "children would outlive a killed gateway: their reaper can't be started");
-                None
-            }
+    let start = || match own_program().and_then(|program| Reaper::start(program, REAPER_ARGUMENT)) {
+        Ok(reaper) => Some(reaper),
+        Err(error) => {
+            tracing::warn!(%error, "children would outlive a killed gateway: their reaper can't be started");
+            None
         }
     };
     REAPER.get_or_init(start).clone()

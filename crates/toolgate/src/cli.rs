@@ -1,6 +1,7 @@
 //! The command line. Names here are a contract: people and scripts rely on them.
 
 mod books;
+mod database;
 mod running;
 mod team;
 mod team_work;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use self::books::{
     ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, PlansCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
+pub use self::database::StoreCommand;
 pub use self::running::{FinishArgs, ProcessCommand, StartTaskArgs, TaskCommand};
 
 pub use self::team::{AddAgent, AgentCommand, ProjectCommand, SetAgent, SignIn};
@@ -203,6 +205,9 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// The database itself.
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Look for what would keep Toolgate from working here.
     Doctor {
         #[command(flatten)]

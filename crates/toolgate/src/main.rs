@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod config;
 mod data_folder;
+mod gateway_files;
 mod ground;
 mod logging;
 mod more;
@@ -39,8 +40,12 @@ pub(crate) type Misuse = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type CommandResult = Result<Ending, Misuse>;
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == child_programs::REAPER_ARGUMENT) {
-        return toolgate_upstream::reap_groups();
+    match std::env::args_os().nth(1) {
+        Some(argument) if argument == child_programs::REAPER_ARGUMENT => return toolgate_upstream::reap_groups(),
+        Some(argument) if argument == child_programs::LAUNCHER_ARGUMENT => {
+            return toolgate_upstream::run_confined(std::env::args_os().skip(2));
+        }
+        _ => {}
     }
     // clap exits with 2 on wrong use by itself
     let cli = cli::Cli::parse();

@@ -20,11 +20,14 @@ use toolgate_core::{
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
-use toolgate_upstream::{ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{
+    ChildSandbox, ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig, conceal_process,
+};
 
 use crate::{
     child_programs::{find_user, reaper},
     config::{self, Config, Given},
+    gateway_files::GatewayFiles,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +40,8 @@ pub enum UpstreamProblem {
     NotSet { upstream: String, name: String, variable: String },
     #[error("the upstream '{upstream}' can't run as user '{user}': {reason}")]
     User { upstream: String, user: String, reason: String },
+    #[error("the sandbox of the upstream '{upstream}' does not hold: {reason}")]
+    Sandbox { upstream: String, reason: String },
 }
 
 /// The lock beside a configuration file.
@@ -113,6 +118,7 @@ fn offer(name: &str, definition: &str) -> Option<ToolOffer> {
 #[derive(Default)]
 pub struct Upstreams {
     running: BTreeMap<String, Running>,
+    files: GatewayFiles,
 }
 
 struct Running {
@@ -143,6 +149,11 @@ impl Running {
 }
 
 impl Upstreams {
+    /// None yet. The sandboxes of those that are started keep them from these files.
+    pub fn beside(files: GatewayFiles) -> Self {
+        Self { running: BTreeMap::new(), files }
+    }
+
     /// Starts what is new, ends what is gone, and leaves what is unchanged alone.
     pub async fn follow(&mut self, config: &Config) -> Result<(), UpstreamProblem> {
         let wanted: BTreeMap<&str, &config::Upstream> = config
@@ -154,7 +165,10 @@ impl Upstreams {
         let mut starting = Vec::new();
         for (name, upstream) in &wanted {
             if self.running.get(*name).is_none_or(|running| running.config != **upstream) {
-                starting.push((connection(upstream, config)?, (*upstream).clone()));
+                starting.push((connection(upstream, config, &self.files)?, (*upstream).clone()));
+                if let Some(exposure) = self.files.exposure(upstream) {
+                    tracing::warn!("{exposure}");
+                }
             }
         }
         let gone: Vec<String> = self
@@ -167,6 +181,9 @@ impl Upstreams {
             if let Some(running) = self.running.remove(&name) {
                 running.upstream.stop().await;
             }
+        }
+        if starting.iter().any(|(_, config)| config.command.is_some()) {
+            conceal_process();
         }
         for (connection, config) in starting {
             self.running.insert(config.name.clone(), Running::start(connection, config));
@@ -292,7 +309,20 @@ pub fn judge(lock: &Lock, upstream: &str, offered: &[toolgate_upstream::Definiti
     lock.judge(upstream, &named(offered))
 }
 
-fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamConfig, UpstreamProblem> {
+/// Finds the sandboxes that would not hold.
+pub fn check_sandboxes(config: &Config, files: &GatewayFiles) -> Result<(), UpstreamProblem> {
+    config.upstreams.iter().filter(|upstream| upstream.enabled).try_for_each(|one| sandbox(one, files).map(drop))
+}
+
+fn sandbox(upstream: &config::Upstream, files: &GatewayFiles) -> Result<Option<ChildSandbox>, UpstreamProblem> {
+    files.sandbox(upstream).map_err(|reason| UpstreamProblem::Sandbox { upstream: upstream.name.clone(), reason })
+}
+
+fn connection(
+    upstream: &config::Upstream,
+    config: &Config,
+    files: &GatewayFiles,
+) -> Result<UpstreamConfig, UpstreamProblem> {
     let read = |name: &str, given: &Given| value(&upstream.name, name, given);
     let transport = match (&upstream.command, &upstream.url) {
         (Some(command), _) => Transport::Child {
@@ -305,6 +335,7 @@ fn connection(upstream: &config::Upstream, config: &Config) -> Result<UpstreamCo
                 .collect::<Result<_, _>>()?,
             cwd: upstream.cwd.clone(),
             user: upstream.user.as_deref().map(|user| as_user(&upstream.name, user)).transpose()?,
+            sandbox: sandbox(upstream, files)?,
             reaper: reaper(),
         },
         (None, url) => Transport::Http {

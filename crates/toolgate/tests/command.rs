@@ -100,8 +100,12 @@ mod replay;
 mod replay_more;
 #[path = "command/replicas.rs"]
 mod replicas;
+#[path = "command/restored.rs"]
+mod restored;
 #[path = "command/routes.rs"]
 mod routes;
+#[path = "command/sandbox.rs"]
+mod sandbox;
 #[path = "command/shutdown.rs"]
 mod shutdown;
 #[path = "command/stdio.rs"]

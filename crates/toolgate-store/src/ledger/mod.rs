@@ -24,7 +24,7 @@ mod verify;
 
 use std::{ops::Deref, sync::Arc};
 
-use crate::{StoreError, engine::Engine};
+use crate::{RestoredDatabase, StoreError, engine::Engine};
 
 pub use self::{
     archive::{Archive, ArchiveError, ArchiveRequest, ArchiveSeal, OpenArchiveError, SealError},
@@ -45,7 +45,7 @@ pub(crate) use self::{
     canonical::Repeated,
     chain::{Chain, Link},
     job::{Answered, Job, answer_all, refuse_all},
-    journal::write_record,
+    journal::{beside as folder_beside, write_record},
     record::columns,
     system_record::SystemRecord,
     verify::{Checker, Scan, StoredRow, Witness},
@@ -92,6 +92,17 @@ impl Ledger {
             Ok(draft) => self.sink.submit(draft, durability),
             Err(unavailable) => Pending::known(Err(unavailable)),
         }
+    }
+
+    /// Records that somebody accepted a restored database, and waits until that is on disk.
+    pub async fn record_restore(
+        &self,
+        restored: RestoredDatabase,
+        by: &str,
+        time: i64,
+    ) -> Result<Place, LedgerUnavailable> {
+        let record = SystemRecord::restored(restored, by);
+        self.sink.submit(Draft::system(&record, time), Durability::Durable).await
     }
 
     /// Whether four fifths of the bytes that the ledger may have are taken.

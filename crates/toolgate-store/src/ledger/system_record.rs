@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::{Hash, Head};
+use crate::RestoredDatabase;
 
 /// A record that no call brought about.
 #[derive(Debug, Clone)]
@@ -29,6 +30,12 @@ impl SystemRecord {
     /// Records were moved into an archive: the hash of its seal, the name of its file, and how many.
     pub(crate) fn archive(seal: Hash, file: &str, records: u64) -> Self {
         Self { kind: "archive", members: format!(",\"seal\":\"{seal}\",\"file\":\"{file}\",\"records\":{records}") }
+    }
+
+    /// Somebody accepted a database that lost writes.
+    pub(crate) fn restored(RestoredDatabase { writes, known }: RestoredDatabase, by: &str) -> Self {
+        let by = serde_json::Value::from(by);
+        Self::recovery(format!(",\"restored\":{{\"writes\":{writes},\"known\":{known},\"by\":{by}}}"))
     }
 
     /// Records of a writer after a number, and what stands at positions from one on, may not be on the disk.

@@ -39,7 +39,7 @@ impl From<Fault> for Failed {
 
 impl Failed {
     /// Where the commit was sent and not answered, nobody knows what came of it.
-    fn into_fault(self) -> Fault {
+    pub(super) fn into_fault(self) -> Fault {
         let (reason, sent) = match self {
             Self::Refused(fault) | Self::Conflict(fault) => return fault,
             Self::Broken { reason, sent } => (reason, sent),
@@ -48,6 +48,16 @@ impl Failed {
         match sent {
             Sent::Commit => Fault::OutcomeUnknown(reason),
             Sent::Nothing | Sent::Uncommitted => Fault::Unavailable(reason),
+        }
+    }
+
+    /// True unless the server answered and can be expected to take the next statement: one that is short of something,
+    /// or read-only since a failover, may not be the one to go on with.
+    pub(super) fn leaves_the_connection_in_doubt(&self) -> bool {
+        match self {
+            Self::Refused(fault) => matches!(fault, Fault::Unavailable(_)),
+            Self::Conflict(_) => false,
+            Self::Broken { .. } | Self::TimedOut { .. } => true,
         }
     }
 

@@ -9,6 +9,7 @@ mod migrate;
 mod reader;
 mod run;
 mod writer;
+mod written_mark;
 
 use std::{
     path::{Path, PathBuf},
@@ -26,7 +27,7 @@ use tokio::sync::{broadcast, oneshot};
 use self::run::Steps;
 
 use crate::{
-    Change, StoreError,
+    Change, RestoredDatabase, StoreError,
     engine::{Outcome, Write},
     error::Fault,
     migration::{self, SchemaPolicy},
@@ -46,6 +47,8 @@ pub(crate) struct Sqlite {
     readers: SyncSender<Message<reader::Job>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     steps: Arc<Steps>,
+    /// Writes are refused for as long as it is not accepted.
+    restored: Arc<Mutex<Option<RestoredDatabase>>>,
 }
 
 enum Message<Job> {
@@ -76,12 +79,14 @@ impl Sqlite {
         let mut connection = file::connect(path)?;
         migrate::migrate(&mut connection, &migration::SQLITE, policy)?;
 
+        let restored = Arc::new(Mutex::new(written_mark::compare(&connection, path)?));
         let rights = mark::Mark::open(path)
             .map_err(|error| Fault::Other(format!("the file that marks changes: {error}")).during(file::OPEN))?;
         let steps = Arc::new(Steps::default());
         let mut threads = Vec::new();
         let (writer, queue) = mpsc::sync_channel(QUEUE);
-        let work = writer::Writer::new(connection, queue, announcer, steps.clone());
+        let written = written_mark::WrittenMark::beside(path);
+        let work = writer::Writer::new(connection, queue, announcer, steps.clone(), written, restored.clone());
         threads.push(spawn("store-writer", move || work.run())?);
 
         let (readers, queue) = mpsc::sync_channel(QUEUE);
@@ -91,7 +96,22 @@ impl Sqlite {
             let (queue, steps) = (queue.clone(), steps.clone());
             threads.push(spawn("store-reader", move || reader::run(&connection, &queue, &steps))?);
         }
-        Ok(Self { path: path.to_owned(), rights, writer, readers, threads: Mutex::new(threads), steps })
+        Ok(Self { path: path.to_owned(), rights, writer, readers, threads: Mutex::new(threads), steps, restored })
+    }
+
+    /// What is missing, where this is an older copy of the database.
+    pub(crate) fn restored(&self) -> Option<RestoredDatabase> {
+        *self.restored.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets an older copy count as the newest.
+    pub(crate) async fn accept_restore(&self) -> Result<(), StoreError> {
+        let Some(restored) = self.restored() else { return Ok(()) };
+        let path = self.path.clone();
+        let accepted = tokio::task::spawn_blocking(move || written_mark::accept(&path, restored)).await;
+        accepted.unwrap_or_else(|_| Err(Fault::Closed.during("accept the restored database")))?;
+        *self.restored.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -4,7 +4,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         mpsc::{Receiver, RecvTimeoutError},
     },
     time::{Duration, Instant},
@@ -16,9 +16,10 @@ use tokio::sync::broadcast;
 use super::{
     Answer, Message, PATIENCE,
     run::{Steps, fault, run},
+    written_mark::{self, WrittenMark},
 };
 use crate::{
-    Change,
+    Change, RestoredDatabase,
     engine::{Outcome, Write},
     error::Fault,
 };
@@ -45,6 +46,8 @@ pub(super) struct Writer {
     queue: Receiver<Message<Job>>,
     announcer: broadcast::Sender<Change>,
     steps: Arc<Steps>,
+    written: WrittenMark,
+    restored: Arc<Mutex<Option<RestoredDatabase>>>,
     /// SQLite's count of commits by others, as last seen.
     others: Option<i64>,
     looked: Instant,
@@ -56,9 +59,11 @@ impl Writer {
         queue: Receiver<Message<Job>>,
         announcer: broadcast::Sender<Change>,
         steps: Arc<Steps>,
+        written: WrittenMark,
+        restored: Arc<Mutex<Option<RestoredDatabase>>>,
     ) -> Self {
         let others = commits_by_others(&connection);
-        Self { connection, queue, announcer, steps, others, looked: Instant::now() }
+        Self { connection, queue, announcer, steps, written, restored, others, looked: Instant::now() }
     }
 
     pub(super) fn run(mut self) {
@@ -93,9 +98,15 @@ impl Writer {
 
     fn commit(&mut self, group: Vec<Job>) {
         // A caller that went away wants nothing written.
-        let waiting = group.into_iter().filter(|job| !job.answer.is_closed());
+        let mut waiting: Vec<_> = group.into_iter().filter(|job| !job.answer.is_closed()).collect();
+        let restored = *self.restored.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(restored) = restored {
+            for job in waiting.extract_if(.., |job| !job.write.statements.is_empty()) {
+                let _ = job.answer.send(Err(Fault::Other(restored.to_string())));
+            }
+        }
         let now = Instant::now();
-        let (group, late): (Vec<_>, Vec<_>) = waiting.partition(|job| now < job.deadline);
+        let (group, late): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|job| now < job.deadline);
         for job in late {
             let _ = job.answer.send(Err(Fault::Unavailable("its turn did not come in time".to_owned())));
         }
@@ -104,7 +115,10 @@ impl Writer {
         };
 
         match transact(&mut self.connection, &group, &self.steps, deadline.duration_since(now)) {
-            Ok(outcomes) => {
+            Ok(Committed { outcomes, count }) => {
+                if let Some(count) = count {
+                    self.written.keep(count);
+                }
                 for (job, outcome) in group.into_iter().zip(outcomes) {
                     // Announced before it is answered: who has the answer finds the change waiting.
                     if let (Some(change), Ok(rows)) = (job.write.announce, &outcome)
@@ -137,14 +151,17 @@ impl Writer {
     }
 }
 
+/// A group of writes that was committed.
+struct Committed {
+    /// What became of each.
+    outcomes: Vec<Result<Outcome, Fault>>,
+    /// The number of this commit, where something was written.
+    count: Option<i64>,
+}
+
 /// The outer error is that of the whole group, of which nothing was written unless it says that this is unknown; an inner
 /// one means that only that write was not.
-fn transact(
-    connection: &mut Connection,
-    group: &[Job],
-    steps: &Steps,
-    patience: Duration,
-) -> Result<Vec<Result<Outcome, Fault>>, Fault> {
+fn transact(connection: &mut Connection, group: &[Job], steps: &Steps, patience: Duration) -> Result<Committed, Fault> {
     let failed = |error: rusqlite::Error| fault(&error);
     connection.busy_timeout(patience).map_err(failed)?;
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -158,8 +175,14 @@ fn transact(
         }
         outcomes.push(outcome);
     }
+    let is_written = group.iter().any(|job| !job.write.statements.is_empty());
+    let count = is_written.then(|| count(&transaction)).transpose().map_err(failed)?;
     transaction.commit().map_err(|error| commit_fault(&error))?;
-    Ok(outcomes)
+    Ok(Committed { outcomes, count })
+}
+
+fn count(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
+    transaction.prepare_cached(written_mark::COUNT)?.query_row([], |row| row.get(0))
 }
 
 fn apply(transaction: &mut Transaction<'_>, write: &Write, steps: &Steps) -> Result<Outcome, Fault> {

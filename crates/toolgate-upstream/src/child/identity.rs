@@ -7,6 +7,13 @@ pub struct ChildUser {
     pub gid: u32,
 }
 
+impl ChildUser {
+    /// True for a user that can't read what only the gateway's user can.
+    pub fn is_apart_from_the_gateways(self) -> bool {
+        self.uid != 0 && self.uid != rustix::process::geteuid().as_raw()
+    }
+}
+
 /// Keeps this process's environment and memory from other processes of the same user, children among them. Secrets of the
 /// configuration come by the environment, and `/proc/PID/environ` shows it as it was at the start, whatever is removed
 /// from it later.

@@ -5,7 +5,9 @@ mod lines;
 mod link;
 mod process;
 mod reaper;
+mod sandbox;
 
 pub use identity::{ChildUser, conceal_process};
 pub(crate) use link::ChildLink;
 pub use reaper::{Reaper, reap_groups};
+pub use sandbox::{ChildSandbox, run_confined, sandbox_support};

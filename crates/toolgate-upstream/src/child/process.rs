@@ -5,7 +5,7 @@ use std::{process::Stdio, time::Duration};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-use super::{identity::ChildUser, reaper::WatchedGroup};
+use super::{identity::ChildUser, reaper::WatchedGroup, sandbox::TemporaryFolder};
 use crate::{config::Transport, fault::Fault};
 
 /// What a program needs of our environment to run at all. Nothing else is handed down: secrets live there.
@@ -28,6 +28,8 @@ pub(super) struct Process {
     child: Child,
     group: Option<Pid>,
     watched: Option<WatchedGroup>,
+    /// Removed after the group has ended.
+    _temporary: Option<TemporaryFolder>,
 }
 
 pub(super) struct Streams {
@@ -38,15 +40,26 @@ pub(super) struct Streams {
 
 impl Process {
     pub(super) fn start(transport: &Transport) -> Result<(Self, Streams), Fault> {
-        let Transport::Child { command: program, args, env, cwd, user, reaper } = transport else {
+        let Transport::Child { command: program, args, env, cwd, user, sandbox, reaper } = transport else {
             return Err(Fault::Misconfigured { why: "it has no command".to_owned() });
         };
         if let Some(cwd) = cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
             return Err(Fault::Misconfigured { why: format!("there is no directory '{}'", cwd.display()) });
         }
-        let mut command = Command::new(program);
+        let temporary = sandbox.as_ref().map(|_| TemporaryFolder::create(*user)).transpose();
+        let temporary = temporary
+            .map_err(|fault| Fault::Unreachable { why: format!("its temporary folder can't be made: {fault}") })?;
+        let mut command = match sandbox.as_ref().zip(temporary.as_ref()) {
+            None => Command::new(program),
+            Some((sandbox, temporary)) => {
+                let mut command = Command::new(&sandbox.launcher);
+                command.args(sandbox.launch(program, temporary.path())?);
+                command
+            }
+        };
         command.args(args).env_clear();
         command.envs(HANDED_DOWN.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.envs(temporary.as_ref().map(|folder| ("TMPDIR", folder.path())));
         command.envs(env.iter().map(|(name, value)| (name, value.reveal())));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
@@ -67,7 +80,7 @@ impl Process {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let watched = reaper.as_ref().zip(group).map(|(reaper, group)| reaper.watch(group));
-        let process = Self { child, group, watched };
+        let process = Self { child, group, watched, _temporary: temporary };
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(Fault::Unreachable { why: "its standard streams are missing".to_owned() });
         };

@@ -104,7 +104,15 @@ pub fn fixture(way: Way, era: &str, flags: &[&str]) -> (Fixture, UpstreamConfig)
     let log = fixture.log_file();
     let transport = if way == Way::Stdio {
         let env = BTreeMap::from([("FIXTURE_LOG".to_owned(), SecretText::new(log.to_str().unwrap()))]);
-        Transport::Child { command: "python3".to_owned(), args, env, cwd: None, user: None, reaper: None }
+        Transport::Child {
+            command: "python3".to_owned(),
+            args,
+            env,
+            cwd: None,
+            user: None,
+            sandbox: None,
+            reaper: None,
+        }
     } else {
         fixture.args = args;
         let port = fixture.serve("0");

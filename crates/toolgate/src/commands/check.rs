@@ -7,6 +7,7 @@ use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
     config::Config,
+    gateway_files::GatewayFiles,
     ground::Ground,
 };
 
@@ -18,20 +19,23 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
     let checked = Ground::of(place).map_err(|problem| problem.to_string()).and_then(|ground| {
         let gate = ground.gate().map_err(|problem| problem.to_string())?;
         super::serve::check(&ground).map_err(|problem| problem.to_string())?;
-        Ok((ground, gate))
+        let files = GatewayFiles::of(&ground).map_err(|problem| problem.to_string())?;
+        let warnings = files.exposures(&ground.config.upstreams);
+        Ok((ground, gate, warnings))
     });
     match checked {
-        Ok((ground, gate)) => {
+        Ok((ground, gate, warnings)) => {
             let file = ground
                 .config_path
                 .map_or_else(|| "the built-in configuration".to_owned(), |path| path.display().to_string());
             let (tools, rules) = (gate.catalog().len(), gate.rulebook().rules().len());
             let upstreams = ground.config.upstreams.len();
             let counted = if upstreams == 0 { String::new() } else { format!(", {upstreams} upstreams") };
+            let noted: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
             print(
                 output,
-                &json!({"good": true, "configuration": file, "tools": tools, "rules": rules, "upstreams": upstreams}),
-                &format!("{file} is good: {tools} tools, {rules} rules{counted}\n"),
+                &json!({"good": true, "configuration": file, "tools": tools, "rules": rules, "upstreams": upstreams, "warnings": warnings}),
+                &format!("{noted}{file} is good: {tools} tools, {rules} rules{counted}\n"),
             )?;
             Ok(Ending::Good)
         }

@@ -8,6 +8,7 @@ use super::print;
 use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
+    gateway_files::GatewayFiles,
     ground::Ground,
     raise,
 };
@@ -16,6 +17,9 @@ use crate::{
 struct Finding {
     what: &'static str,
     good: bool,
+    /// Nothing that serving needs is missing, and somebody should know all the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    warning: bool,
     detail: String,
 }
 
@@ -23,14 +27,16 @@ pub async fn run(place: &Place, output: Output) -> CommandResult {
     let mut findings = Vec::new();
     let mut find = |what, result: Result<String, String>| {
         let good = result.is_ok();
-        findings.push(Finding { what, good, detail: result.unwrap_or_else(|detail| detail) });
+        findings.push(Finding { what, good, warning: false, detail: result.unwrap_or_else(|detail| detail) });
     };
+    let mut exposures = None;
     match Ground::of(place) {
         Err(problem) => find("configuration", Err(problem.to_string())),
         Ok(ground) => {
             let from =
                 ground.config_path.as_ref().map_or_else(|| "built in".to_owned(), |path| path.display().to_string());
             find("configuration", Ok(from));
+            exposures = GatewayFiles::of(&ground).ok().map(|files| files.exposures(&ground.config.upstreams));
             find(
                 "tools and rules",
                 ground
@@ -80,10 +86,23 @@ pub async fn run(place: &Place, output: Output) -> CommandResult {
             );
         }
     }
+    if let Some(exposures) = exposures {
+        findings.extend(exposures.into_iter().map(|detail| Finding {
+            what: "upstream",
+            good: true,
+            warning: true,
+            detail,
+        }));
+    }
     let text: String = findings
         .iter()
         .map(|finding| {
-            format!("{:<4} {}: {}\n", if finding.good { "good" } else { "BAD" }, finding.what, finding.detail)
+            let word = match (finding.good, finding.warning) {
+                (false, _) => "BAD",
+                (true, true) => "warn",
+                (true, false) => "good",
+            };
+            format!("{word:<4} {}: {}\n", finding.what, finding.detail)
         })
         .collect();
     let good = findings.iter().all(|finding| finding.good);

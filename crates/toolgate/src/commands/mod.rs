@@ -29,6 +29,7 @@ mod reload;
 mod replay;
 mod serve;
 mod sign_in;
+mod store;
 mod task;
 mod token;
 mod undo;
@@ -82,6 +83,7 @@ pub async fn run(command: Command) -> CommandResult {
             import::run(&place, &file, import::Wish { write, prefix, force }, output)
         }
         Command::Connect(wish) => connect::run(&wish),
+        Command::Store(command) => books::ended(store::run(command).await),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
         Command::Doctor { place, output } => doctor::run(&place, output).await,
     }

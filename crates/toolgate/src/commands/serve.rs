@@ -40,10 +40,11 @@ use crate::{
     cli::{Place, SignIn},
     config::{self, Config},
     data_folder::warn_of_open_folder,
+    gateway_files::GatewayFiles,
     ground::{Ground, duration},
     logging, raise,
     server_limits::{anonymous_limits, book_limits, check_limits, retention_age, server_limits, stream_limits},
-    upstreams::Upstreams,
+    upstreams::{Upstreams, check_sandboxes},
     webhooks,
 };
 
@@ -152,6 +153,7 @@ pub fn check(ground: &Ground) -> Result<(), Misuse> {
     check_limits(config)?;
     checkpoint_settings(config)?;
     webhooks::webhooks(config)?;
+    check_sandboxes(config, &GatewayFiles::of(ground)?)?;
     let (_stop, stopped) = watch::channel(false);
     wire_config(config, "check", false, Vec::new(), stopped)?;
     let listen = &config.server.listen;
@@ -222,7 +224,11 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
             ground.migrated_store().await?
         }
     };
-    let mut upstreams = Upstreams::default();
+    if let Some(restored) = store.restored() {
+        store.close().await;
+        return Err(restored.to_string().into());
+    }
+    let mut upstreams = Upstreams::beside(GatewayFiles::of(ground)?);
     upstreams.follow(config).await?;
     let door = Arc::<SpineDoor>::default();
     // heard of before it is read: whatever changes from here on is followed

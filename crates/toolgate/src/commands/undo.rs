@@ -12,7 +12,10 @@ use super::{
     books::{self, line},
     print,
 };
-use crate::{CommandResult, Ending, Misuse, cli::UndoArgs, ground::Ground, operator, upstreams::Upstreams};
+use crate::{
+    CommandResult, Ending, Misuse, cli::UndoArgs, gateway_files::GatewayFiles, ground::Ground, operator,
+    upstreams::Upstreams,
+};
 
 pub async fn run(asked: UndoArgs) -> CommandResult {
     let caller = operator::caller(asked.by.clone())?;
@@ -24,7 +27,7 @@ pub async fn run(asked: UndoArgs) -> CommandResult {
 }
 
 async fn taken_back(ground: &Ground, store: &Store, asked: &UndoArgs, operator: &Arc<Caller>) -> CommandResult {
-    let mut upstreams = Upstreams::default();
+    let mut upstreams = Upstreams::beside(GatewayFiles::of(ground)?);
     if needs_upstreams(ground, store, asked).await? {
         upstreams.follow(&ground.config).await?;
     }

@@ -16,6 +16,7 @@ use crate::{
     catalog::Catalog,
     cli::{Place, UpstreamCommand},
     config::{Config, Upstream},
+    gateway_files::GatewayFiles,
     ground::Ground,
     raise,
     taken_names::TakenNames,
@@ -98,7 +99,7 @@ impl Look {
         if let Some(only) = only.filter(|_| config.upstreams.is_empty()) {
             return Err(format!("there is no upstream '{only}' in the configuration").into());
         }
-        let mut running = Upstreams::default();
+        let mut running = Upstreams::beside(GatewayFiles::of(&ground)?);
         running.follow(&config).await?;
         let mut looked = Vec::new();
         for upstream in &config.upstreams {

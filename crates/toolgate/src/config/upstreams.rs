@@ -34,6 +34,9 @@ pub struct Upstream {
     /// The user the program runs as, where Toolgate runs as root: a name, or "UID:GID".
     #[serde(default)]
     pub user: Option<String>,
+    /// The files and folders the program can reach, beside those that programs need to run; Linux with Landlock.
+    #[serde(default)]
+    pub sandbox: Option<Sandbox>,
     /// The MCP address of a server that runs already.
     #[serde(default)]
     pub url: Option<String>,
@@ -64,6 +67,18 @@ pub struct Upstream {
     /// false: not connected, its tools are not there.
     #[serde(default = "on")]
     pub enabled: bool,
+}
+
+/// The files and folders a program can reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sandbox {
+    /// May be read, and programs in them run; relative to this file.
+    #[serde(default)]
+    pub read: Vec<PathBuf>,
+    /// May be changed too; relative to this file.
+    #[serde(default)]
+    pub write: Vec<PathBuf>,
 }
 
 /// OAuth client credentials: a token of Toolgate's own for this server, fetched when it is needed.
@@ -150,7 +165,8 @@ impl Upstream {
             Given::File(from) => Some(&mut from.file),
             _ => None,
         });
-        self.cwd.iter_mut().chain(files)
+        let sandbox = self.sandbox.iter_mut().flat_map(|sandbox| sandbox.read.iter_mut().chain(&mut sandbox.write));
+        self.cwd.iter_mut().chain(files).chain(sandbox)
     }
 
     fn problem(&self) -> Option<String> {
@@ -158,8 +174,11 @@ impl Upstream {
         if !is_name(name) {
             return Some(format!("the upstream name '{name}' is not of a-z, 0-9, - and _, 64 at most"));
         }
-        let has_command_keys =
-            !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some() || self.user.is_some();
+        let has_command_keys = !self.args.is_empty()
+            || !self.env.is_empty()
+            || self.cwd.is_some()
+            || self.user.is_some()
+            || self.sandbox.is_some();
         let what = match (&self.command, &self.url) {
             (Some(_), Some(_)) => "has both command and url; keep one",
             (None, None) => "has neither command nor url; give it one",
@@ -168,7 +187,7 @@ impl Upstream {
                 "has headers or auth, which are for url; a command takes env"
             }
             (None, Some(_)) if has_command_keys => {
-                "has args, env, cwd or user, which are for command; a url takes headers"
+                "has args, env, cwd, user or sandbox, which are for command; a url takes headers"
             }
             (None, Some(url)) if !is_address(url) => "has a url that is not https://… or http://…",
             _ if self.auth.as_ref().is_some_and(|auth| auth.client_id.is_empty()) => "has auth without a client_id",

@@ -177,7 +177,7 @@ impl Drop for Journal {
 }
 
 /// `toolgate.db` has its ledger in the folder `toolgate-ledger`: two stores in one directory have two.
-pub(super) fn beside(store: &Path) -> PathBuf {
+pub(crate) fn beside(store: &Path) -> PathBuf {
     let mut name = store.file_stem().unwrap_or_default().to_owned();
     name.push("-ledger");
     store.with_file_name(name)

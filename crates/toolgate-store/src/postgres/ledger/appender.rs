@@ -2,16 +2,20 @@
 //!
 //! A connection that breaks leaves open whether the group was stored. The database says so afterwards: either the writer's
 //! head is the group's last record, or it is the one before the group, and then the group is sent again. The unique index
-//! over writer and number keeps a late commit of the first attempt from standing beside the second.
-
-use std::time::Duration;
+//! over writer and number keeps a late commit of the first attempt from standing beside the second. A group that the server
+//! refused was not stored, and is not sent again: whoever waits for it hears so at once.
 
 use sqlx::{ConnectOptions, PgConnection, postgres::PgConnectOptions};
 use tokio::{sync::mpsc::Receiver, time::timeout};
 
 use super::{
-    super::{ANSWER, PATIENCE, run::fault},
-    Message, insert,
+    super::{
+        ANSWER, PATIENCE,
+        attempt::Failed,
+        run::{self, Sent},
+        session,
+    },
+    Message, insert, within,
 };
 use crate::{
     error::Fault,
@@ -88,31 +92,46 @@ impl Appender {
 
     async fn store(&mut self, links: &[Link], durable: bool) -> Result<(), Fault> {
         let (Some(first), Some(last)) = (links.first(), links.last()) else { return Ok(()) };
-        let mut outcome = Ok(());
-        for attempt in 0..ATTEMPTS {
-            if attempt > 0 {
-                let head = self.head().await?;
-                if head.is_some_and(|(_, hash)| hash == last.hash) {
-                    return Ok(());
-                }
-                if head.map_or(0, |(seq, _)| seq + 1) != first.seq {
-                    return Err(Fault::Duplicate);
-                }
+        let mut attempt = 1;
+        loop {
+            let failed = match self.try_store(links, durable).await {
+                Ok(()) => return Ok(()),
+                Err(failed) => failed,
+            };
+            let is_open = match &failed {
+                Failed::Refused(fault) => matches!(fault, Fault::Duplicate),
+                Failed::Conflict(_) | Failed::Broken { .. } | Failed::TimedOut { .. } => true,
+            };
+            if !is_open || attempt == ATTEMPTS {
+                return Err(failed.into_fault());
             }
-            outcome = self.try_store(links, durable).await;
-            match &outcome {
-                Err(Fault::Unavailable(_) | Fault::Duplicate) => {}
-                _ => break,
+            attempt += 1;
+            let head = self.head().await?;
+            if head.is_some_and(|(_, hash)| hash == last.hash) {
+                return Ok(());
+            }
+            if head.map_or(0, |(seq, _)| seq + 1) != first.seq {
+                return Err(Fault::Duplicate);
             }
         }
-        outcome
     }
 
-    async fn try_store(&mut self, links: &[Link], durable: bool) -> Result<(), Fault> {
+    async fn try_store(&mut self, links: &[Link], durable: bool) -> Result<(), Failed> {
         let writer = self.chain.writer().clone();
-        let connection = self.connected().await?;
-        let stored = within(ANSWER, insert::insert(connection, &writer, links, durable)).await;
-        self.keep_unless_broken(stored)
+        // nothing was sent yet: one more attempt to connect may help
+        let connection = self.connected().await.map_err(|fault| match fault {
+            Fault::Unavailable(reason) => Failed::Broken { reason, sent: Sent::Nothing },
+            fault => Failed::Refused(fault),
+        })?;
+        let stored = timeout(ANSWER, insert::insert(connection, &writer, links, durable)).await;
+        let stored = match stored {
+            Ok(answer) => answer.map_err(|error| run::failed(&error, Sent::Commit)),
+            Err(_) => Err(Failed::TimedOut { sent: Sent::Commit }),
+        };
+        if stored.as_ref().is_err_and(Failed::leaves_the_connection_in_doubt) {
+            self.connection = None;
+        }
+        stored
     }
 
     async fn head(&mut self) -> Result<Option<(i64, crate::ledger::Hash)>, Fault> {
@@ -132,16 +151,9 @@ impl Appender {
     async fn connected(&mut self) -> Result<&mut PgConnection, Fault> {
         if self.connection.is_none() {
             let mut connection = within(PATIENCE, self.options.connect()).await?;
-            within(PATIENCE, insert::prepare(&mut connection)).await?;
+            within(PATIENCE, session::prepare(&mut connection)).await?;
             self.connection = Some(connection);
         }
         self.connection.as_mut().ok_or(Fault::Closed)
-    }
-}
-
-async fn within<T>(time: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, Fault> {
-    match timeout(time, work).await {
-        Ok(answer) => answer.map_err(|error| fault(&error)),
-        Err(_) => Err(Fault::Unavailable(format!("no answer within {} seconds", time.as_secs()))),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use sqlx::{Row, postgres::PgConnectOptions, postgres::PgRow};
 use toolgate_core::calendar;
 
-use super::{super::run::fault, scan::connect};
+use super::{super::session::SCAN_ANSWER, scan::connect, within};
 use crate::{
     error::Fault,
     ledger::{CopiedPart, Hash, temporary, write_record},
@@ -44,7 +44,7 @@ pub(super) async fn copy(
     let unnamed = temporary(folder, "rows");
     loop {
         let query = sqlx::query(ROWS).bind(from).bind(PAGE);
-        let rows = query.fetch_all(&mut connection).await.map_err(|error| fault(&error))?;
+        let rows = within(SCAN_ANSWER, query.fetch_all(&mut connection)).await?;
         let path = unnamed.clone();
         let written = tokio::task::spawn_blocking(move || write(rows, before, &path, copied)).await;
         let (now, is_last) = written.map_err(|_| Fault::Closed)?.map_err(|error| unwritten(&error))?;

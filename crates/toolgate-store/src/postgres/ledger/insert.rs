@@ -20,13 +20,6 @@ const DURABLE: &str = insert!();
 /// Commits without waiting for the disk: for this transaction alone.
 const ORDERED: &str = concat!(insert!(), " AND set_config('synchronous_commit', 'off', TRUE) IS NOT NULL");
 const HEAD: &str = "SELECT seq, hash FROM ledger WHERE writer = $1 ORDER BY seq DESC LIMIT 1";
-/// A server may be set to answer before anything is synced; what is called durable here must be.
-const SYNC: &str = "SELECT set_config('synchronous_commit', 'on', FALSE)
-    WHERE current_setting('synchronous_commit') = 'off'";
-
-pub(super) async fn prepare(connection: &mut PgConnection) -> Result<(), Error> {
-    sqlx::query(SYNC).execute(connection).await.map(drop)
-}
 
 pub(super) async fn insert(
     connection: &mut PgConnection,

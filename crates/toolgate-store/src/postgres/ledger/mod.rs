@@ -9,6 +9,7 @@ pub(crate) mod select;
 use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use sqlx::postgres::PgConnectOptions;
@@ -21,7 +22,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{OPEN, PATIENCE, Postgres, migrate};
+use super::{OPEN, PATIENCE, Postgres, migrate, run::fault};
 use crate::{
     StoreError,
     error::Fault,
@@ -138,5 +139,13 @@ impl PostgresLedger {
         if let Some(task) = task {
             let _ = task.await;
         }
+    }
+}
+
+/// Gives up after a time.
+async fn within<T>(time: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, Fault> {
+    match timeout(time, work).await {
+        Ok(answer) => answer.map_err(|error| fault(&error)),
+        Err(_) => Err(Fault::Unavailable(format!("no answer within {} seconds", time.as_secs()))),
     }
 }

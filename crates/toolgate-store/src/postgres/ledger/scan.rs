@@ -1,9 +1,13 @@
 //! Reads rows for verifying, a page at a time, on a connection of its own.
 
 use sqlx::{ConnectOptions, Error, PgConnection, Row, postgres::PgConnectOptions, postgres::PgRow};
-use tokio::time::timeout;
 
-use super::super::{PATIENCE, run::fault};
+use super::super::{
+    PATIENCE,
+    run::fault,
+    session::{self, SCAN_ANSWER},
+};
+use super::within;
 use crate::{
     error::Fault,
     ledger::{Checker, Head, Repeated, Scan, StoredRow, Witness, columns},
@@ -34,9 +38,9 @@ pub(super) async fn scan(options: &PgConnectOptions, scans: Vec<Scan>, mut check
 }
 
 pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Fault> {
-    let connected = timeout(PATIENCE, options.connect()).await;
-    let late = |_| Fault::Unavailable(format!("no connection within {} seconds", PATIENCE.as_secs()));
-    connected.map_err(late)?.map_err(|error| fault(&error))
+    let mut connection = within(PATIENCE, options.connect()).await?;
+    within(PATIENCE, session::prepare_scan(&mut connection)).await?;
+    Ok(connection)
 }
 
 async fn compare(
@@ -47,7 +51,7 @@ async fn compare(
 ) -> Result<Checker, Fault> {
     for head in heads {
         let query = sqlx::query(HEAD).bind(&head.writer).bind(head.seq);
-        let found = query.fetch_optional(&mut *connection).await.map_err(|error| fault(&error))?;
+        let found = within(SCAN_ANSWER, query.fetch_optional(&mut *connection)).await?;
         let found = found.as_ref().and_then(|row| stored(row).ok());
         checker.compare(head, found.map(|row| (row.previous, row.hash, row.text)), witness);
     }
@@ -67,7 +71,7 @@ async fn read(connection: &mut PgConnection, scan: Scan, mut checker: Checker) -
             }
             Scan::After(_) | Scan::Heads(..) => sqlx::query(AFTER).bind(from).bind(PAGE),
         };
-        let rows = query.fetch_all(&mut *connection).await.map_err(|error| fault(&error))?;
+        let rows = within(SCAN_ANSWER, query.fetch_all(&mut *connection)).await?;
         let Some(last) = rows.last() else { return Ok(checker) };
         from = match &scan {
             Scan::After(_) | Scan::Heads(..) => last.try_get(0),

@@ -42,11 +42,11 @@ const UNFINISHED: &str = concat!(
     " FROM ledger WHERE time >= $1 AND kind = 'intent' AND NOT EXISTS
     (SELECT 1 FROM ledger o WHERE o.call = ledger.call AND o.kind = 'outcome') ORDER BY position"
 );
-/// Writers with records after a position, and the last of each.
-const LATE_HEADS: &str = "SELECT l.writer, l.seq, l.hash, l.position FROM ledger l
+/// Writers with records after a position, and the last of each: one, also where somebody put a second one there.
+const LATE_HEADS: &str = "SELECT DISTINCT ON (l.writer) l.writer, l.seq, l.hash, l.position FROM ledger l
     JOIN (SELECT writer, MAX(seq) AS seq FROM ledger WHERE position > $1 GROUP BY writer) m
         ON m.writer = l.writer AND m.seq = l.seq
-    ORDER BY l.writer";
+    ORDER BY l.writer, l.position";
 
 const REMOVE: &str = "DELETE FROM ledger WHERE position IN
     (SELECT position FROM ledger WHERE position <= $1 ORDER BY position LIMIT 2000) RETURNING position";

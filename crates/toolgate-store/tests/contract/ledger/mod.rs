@@ -7,6 +7,7 @@ mod failing;
 mod forged_recovery;
 mod killed;
 mod linked;
+mod locked;
 mod reading;
 mod tamper;
 mod tampering;

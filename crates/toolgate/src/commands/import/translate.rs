@@ -171,6 +171,7 @@ impl Work<'_> {
             enabled: switch(fields, "enabled", true)? && !switch(fields, "disabled", false)?,
             command,
             user: None,
+            sandbox: None,
             url,
         };
         self.look_over(own, &upstream);

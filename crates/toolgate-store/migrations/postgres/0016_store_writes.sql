@@ -1,0 +1,2 @@
+-- Nothing: the ledger is in this very database, so that an older copy of one is an older copy of the other. Checkpoints that
+-- are kept elsewhere tell.
