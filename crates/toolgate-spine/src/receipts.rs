@@ -12,7 +12,6 @@ use crate::{
     Books, House, Outcome, Spine, Undo,
     answer::OUTCOME_UNKNOWN,
     books::{actor, now},
-    conclude::INTERNAL,
     noting::noted,
     planning::PlanLink,
     spine::unrecorded,
@@ -77,9 +76,7 @@ impl Spine {
                 };
                 Outcome::Refused { tool, code: OUTCOME_UNKNOWN, message, answer }
             }
-            // nobody knows whether it took effect, or what it said
-            Outcome::Refused { code: "timed_out" | "result_too_large" | INTERNAL, .. }
-            | Outcome::Unavailable { .. } => {
+            outcome if outcome.may_have_taken_effect() => {
                 leave(books, &done, None).await.iter().for_each(linked);
                 outcome
             }
