@@ -250,7 +250,9 @@ fn turned_away(outcome: Outcome) -> Option<UndoProblem> {
             }
             None => denial.message,
         })),
-        Outcome::Unrecorded { message } | Outcome::Refused { message, .. } => Some(UndoProblem::Refused(message)),
+        Outcome::Unrecorded { message } | Outcome::Refused { message, .. } | Outcome::Unavailable { message, .. } => {
+            Some(UndoProblem::Refused(message))
+        }
         _ => None,
     }
 }
