@@ -64,6 +64,10 @@ impl Stage {
         self.runs.lock().unwrap().clone()
     }
 
+    pub fn forget_runs(&self) {
+        self.runs.lock().unwrap().clear();
+    }
+
     async fn hold(&self, fault: Option<UndoFault>) {
         if fault == Some(UndoFault::Slow) {
             self.begun.add_permits(1);
