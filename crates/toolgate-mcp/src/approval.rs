@@ -69,19 +69,21 @@ pub(crate) mod at_client {
     use serde_json::{json, value::RawValue};
     use toolgate_spine::{Outcome, Say, approval_lines, what_is_approved};
 
-    /// What a person is asked: exactly what would run, and where it is more than one call, that it is.
+    /// What a person is asked: exactly what would run, and where it is more than one call, that it is. `None` where that
+    /// can't be shown whole: other ways to answer remain.
     pub(crate) fn question(outcome: &Outcome) -> Option<Box<RawValue>> {
         let approval = outcome.approval()?;
+        let lines = approval_lines(approval)?;
         let what = what_is_approved(approval);
         let mut properties = json!({"approve": {"type": "boolean", "title": "Approve", "default": false}});
         let message = match approval.wide {
-            None => format!("Approve this call?\n\n{}", approval_lines(approval)),
+            None => format!("Approve this call?\n\n{lines}"),
             Some(_) => {
                 let only = json!({"type": "boolean", "title": "Only the call shown, once", "default": true});
                 if let Some(properties) = properties.as_object_mut() {
                     properties.insert("once".to_owned(), only);
                 }
-                format!("Approve MORE THAN ONE CALL? {what}. The call that asks:\n\n{}", approval_lines(approval))
+                format!("Approve MORE THAN ONE CALL? {what}. The call that asks:\n\n{lines}")
             }
         };
         let schema = json!({"type": "object", "properties": properties, "required": ["approve"]});

@@ -35,6 +35,8 @@ mod preview;
 mod references;
 #[path = "plans/refusal.rs"]
 mod refusal;
+#[path = "plans/room.rs"]
+mod room;
 #[path = "plans/taken_back.rs"]
 mod taken_back;
 #[path = "plans/undo_faults.rs"]

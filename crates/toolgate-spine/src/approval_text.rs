@@ -7,24 +7,27 @@ use toolgate_store::Approval;
 /// Longest text of one argument, and of a preview.
 const ARGUMENT: usize = 1_000;
 const PREVIEW: usize = 2_000;
-/// Arguments and calls of a plan that are shown; an approver who wants more looks at the approval itself.
+/// Arguments and calls of a plan that are shown.
 const MOST_LINES: usize = 50;
 
-/// The call that a person is asked about at the caller's own client, in lines.
-pub fn approval_lines(approval: &Approval) -> String {
-    let shown: Value = serde_json::from_str(&approval.shown).unwrap_or_default();
+/// The call that a person is asked about at the caller's own client, in lines. `None` where not all of it can be shown
+/// there: nobody approves what they do not see.
+pub fn approval_lines(approval: &Approval) -> Option<String> {
+    let shown: Value = serde_json::from_str(&approval.shown).ok()?;
     let mut text = format!("Tool: {}", line_escape(&approval.binding.tool));
     let arguments = shown.get("arguments").unwrap_or(&Value::Null);
     match arguments.get("calls").and_then(Value::as_array) {
         Some(calls) => {
             let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
-            text.push_str(&format!(" {}\nCalls:", short(name, ARGUMENT)));
-            for (number, call) in (1..).zip(calls.iter().take(MOST_LINES)) {
-                let tool = call.get("tool").and_then(Value::as_str).unwrap_or_default();
-                let summary = arguments_summary(call.get("arguments").unwrap_or(&Value::Null), ARGUMENT);
-                text.push_str(&format!("\n  {number}. {} {summary}", short(tool, ARGUMENT)));
+            text.push_str(&format!(" {}\nCalls:", whole(name, ARGUMENT)?));
+            if calls.len() > MOST_LINES {
+                return None;
             }
-            note_rest(&mut text, calls.len());
+            for (number, call) in (1..).zip(calls) {
+                let tool = call.get("tool").and_then(Value::as_str).unwrap_or_default();
+                let summary = summary(call.get("arguments").unwrap_or(&Value::Null), ARGUMENT).whole()?;
+                text.push_str(&format!("\n  {number}. {} {summary}", whole(tool, ARGUMENT)?));
+            }
         }
         None => {
             let members = arguments.as_object();
@@ -33,38 +36,62 @@ pub fn approval_lines(approval: &Approval) -> String {
             } else {
                 "\nArguments:"
             });
-            for (name, value) in members.into_iter().flatten().take(MOST_LINES) {
-                text.push_str(&format!("\n  {}: {}", short(name, ARGUMENT), plain(value, ARGUMENT)));
+            if members.is_some_and(|members| members.len() > MOST_LINES) {
+                return None;
             }
-            note_rest(&mut text, members.map_or(0, |members| members.len()));
+            for (name, value) in members.into_iter().flatten() {
+                text.push_str(&format!("\n  {}: {}", whole(name, ARGUMENT)?, plain(value, ARGUMENT).whole()?));
+            }
         }
+    }
+    if shown.pointer("/preview/result/cut") == Some(&Value::Bool(true)) {
+        return None;
     }
     if let Some(preview) = shown.get("preview").and_then(previewed) {
-        text.push_str(&format!("\nWhat it would do: {}", short(&preview, PREVIEW)));
+        text.push_str(&format!("\nWhat it would do: {}", whole(&preview, PREVIEW)?));
     }
     if let Some(why) = shown.get("why").and_then(Value::as_str) {
-        text.push_str(&format!("\nWhy you are asked: {}", short(why, ARGUMENT)));
+        text.push_str(&format!("\nWhy you are asked: {}", whole(why, ARGUMENT)?));
     }
     text.push_str(&format!("\nApproval: {id} (the whole of it: toolgate approvals show {id})", id = approval.id));
-    text
+    Some(text)
 }
 
-/// Arguments on one line, `id=doc_1, to="a b"`, within so many characters.
+/// Arguments on one line, `id=doc_1, to="a b"`, within so many characters. What is cut ends with `…`.
 pub fn arguments_summary(arguments: &Value, most: usize) -> String {
-    let text = match arguments {
-        Value::Object(members) => {
-            let member = |(name, value): (&String, &Value)| format!("{name}={}", plain(value, most));
-            members.iter().take(MOST_LINES).map(member).collect::<Vec<_>>().join(", ")
-        }
-        Value::Null => String::new(),
-        value => plain(value, most),
-    };
-    short(&text, most)
+    summary(arguments, most).text
 }
 
-fn note_rest(text: &mut String, all: usize) {
-    if all > MOST_LINES {
-        text.push_str(&format!("\n  and {} more", all - MOST_LINES));
+/// A text for people, within a size.
+struct Shortened {
+    text: String,
+    is_cut: bool,
+}
+
+impl Shortened {
+    fn whole(self) -> Option<String> {
+        (!self.is_cut).then_some(self.text)
+    }
+}
+
+fn summary(arguments: &Value, most: usize) -> Shortened {
+    match arguments {
+        Value::Object(members) => {
+            let mut is_cut = members.len() > MOST_LINES;
+            let mut shown: Vec<String> = Vec::new();
+            for (name, value) in members.iter().take(MOST_LINES) {
+                let value = plain(value, most);
+                is_cut |= value.is_cut;
+                shown.push(format!("{name}={}", value.text));
+            }
+            if members.len() > MOST_LINES {
+                shown.push("…".to_owned());
+            }
+            let line = short(&shown.join(", "), most);
+            Shortened { is_cut: is_cut || line.is_cut, ..line }
+        }
+        Value::Null => Shortened { text: String::new(), is_cut: false },
+        value => plain(value, most),
     }
 }
 
@@ -79,25 +106,31 @@ fn previewed(preview: &Value) -> Option<String> {
 }
 
 /// A value as people write it: text without quotes where it is one word.
-fn plain(value: &Value, most: usize) -> String {
+fn plain(value: &Value, most: usize) -> Shortened {
     match value {
         Value::String(text) if !text.is_empty() && !text.contains([' ', '"', ',', '=']) => short(text, most),
         value => short(&value.to_string(), most),
     }
 }
 
-fn short(text: &str, most: usize) -> String {
+fn whole(text: &str, most: usize) -> Option<String> {
+    short(text, most).whole()
+}
+
+fn short(text: &str, most: usize) -> Shortened {
     let shown = line_escape(text);
     match shown.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
-        None => shown,
+        Some((end, _)) => Shortened { text: format!("{}…", shown.get(..end).unwrap_or_default()), is_cut: true },
+        None => Shortened { text: shown, is_cut: false },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+    use toolgate_store::{ApprovalState, Binding};
+
+    use super::*;
 
     #[test]
     fn arguments_are_one_line_for_people() {
@@ -108,5 +141,68 @@ mod tests {
         );
         assert_eq!(arguments_summary(&json!({"a": "x".repeat(50)}), 10), "a=xxxxxxxx…");
         assert_eq!(arguments_summary(&Value::Null, 10), "");
+        let many: serde_json::Map<String, Value> = (0..60).map(|n| (format!("a{n:02}"), json!(n))).collect();
+        let summary = arguments_summary(&Value::Object(many), 10_000);
+        assert!(
+            summary.contains("a49=49, …") && !summary.contains("a50"),
+            "members that are left out are marked: {summary}"
+        );
+    }
+
+    fn asked(shown: &Value) -> Option<String> {
+        let binding = Binding {
+            asked_by: "user:ann".into(),
+            tenant: None,
+            flow: None,
+            tool: "pay".into(),
+            tool_digest: [0; 32],
+            arguments_digest: [0; 32],
+            rulebook_digest: [0; 32],
+        };
+        approval_lines(&Approval {
+            id: "appr_1".into(),
+            state: ApprovalState::Pending,
+            binding,
+            owner: "user:ann".into(),
+            shown: shown.to_string(),
+            four_eyes: false,
+            asked_at: 0,
+            expires: 1,
+            answered_by: None,
+            answered_at: None,
+            reason: None,
+            uses_left: 0,
+            wide: None,
+        })
+    }
+
+    #[test]
+    fn what_can_not_be_shown_whole_is_not_asked_at_the_client() {
+        let many = |count: usize| Value::Object((0..count).map(|n| (format!("a{n}"), json!(n))).collect());
+        let plan = |calls: Vec<Value>| json!({"arguments": {"plan": "plan_1", "name": "n", "calls": calls}});
+        let call = |arguments: Value| json!({"tool": "pay", "arguments": arguments});
+        let long = json!({"note": "x".repeat(1_001)});
+        for shown in [
+            json!({"arguments": {"note": "x".repeat(1_000)}}),
+            json!({"arguments": many(50)}),
+            plan(vec![call(json!({"a": 1})); 50]),
+            json!({"arguments": {}, "preview": {"kind": "native", "result": {"content": [{"text": "x"}]}}}),
+        ] {
+            assert!(asked(&shown).is_some(), "{shown}");
+        }
+        for shown in [
+            json!({"arguments": long}),
+            json!({"arguments": {"nested": {"note": ["x".repeat(1_001)]}}}),
+            json!({"arguments": {"x".repeat(1_001): 1}}),
+            json!({"arguments": many(51)}),
+            plan(vec![call(json!({"a": 1})); 51]),
+            plan(vec![call(many(51))]),
+            plan(vec![call(json!({"a": "x".repeat(600), "b": "x".repeat(600)}))]),
+            json!({"arguments": {}, "why": "x".repeat(1_001)}),
+            json!({"arguments": {}, "preview": {"kind": "native", "result": {"content": [{"text": "x".repeat(2_001)}]}}}),
+            json!({"arguments": {}, "preview": {"kind": "native", "result": {"cut": true, "start": "{"}}}),
+        ] {
+            assert_eq!(asked(&shown), None, "{shown}");
+        }
     }
 }

@@ -51,17 +51,25 @@ pub(crate) fn tools_of(approval: &Approval) -> Vec<String> {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Preview {
-    Native { result: Value },
+    Native {
+        result: Value,
+    },
     Static,
-    Failed { message: &'static str },
+    Failed {
+        message: &'static str,
+    },
+    /// More than a person is shown: what runs comes first.
+    LeftOut {
+        message: &'static str,
+    },
 }
 
 /// What a person is asked to say yes to.
 pub(crate) enum Question<'a> {
     /// A call, or more than one of its kind. Put together when nobody has asked yet: a preview is part of it.
     Call { guarded: &'a Guarded, denial: &'a Denial, breadth: Option<Breadth> },
-    /// A plan of calls, as it is shown.
-    Plan { plan: &'a Plan, scope: &'a Scope, owner: String, shown: String, four_eyes: bool },
+    /// A plan of calls, as it is shown: with previews, and without where those are too large.
+    Plan { plan: &'a Plan, scope: &'a Scope, owner: String, shown: Vec<String>, four_eyes: bool },
 }
 
 impl Question<'_> {
@@ -75,11 +83,14 @@ impl Question<'_> {
                 if let Some(found) = found.filter(|found| found.four_eyes || !four_eyes) {
                     return Ok(found);
                 }
-                books.may_ask(owner, shown).await?;
+                if let Some(denied) = books.denied_lately(binding, false).await.map_err(AskFault::Store)? {
+                    return Err(NoYes::Denied(Box::new(denied)));
+                }
+                let shown = books.first_askable(owner, shown.clone()).await?;
                 let new = NewApproval {
                     binding: binding.clone(),
                     owner: owner.clone(),
-                    shown: shown.clone(),
+                    shown,
                     four_eyes: *four_eyes,
                     asked_at,
                     expires: asked_at.saturating_add(millis(books.settings.approval_ttl)),
@@ -110,25 +121,28 @@ async fn ask(
     if let Some(found) = found.filter(|found| found.four_eyes || !four_eyes) {
         return Ok(found);
     }
-    if let Some(denied) = books.denied_lately(binding).await.map_err(AskFault::Store)? {
+    if let Some(denied) = books.denied_lately(binding, breadth.is_some()).await.map_err(AskFault::Store)? {
         return Err(NoYes::Denied(Box::new(denied)));
     }
     let redactor = decided.house.guard(&decided.tool).map(|guard| guard.redactor.clone()).unwrap_or_default();
     let redactor = redactor.with_digests(&books.redaction_key);
     let arguments = redactor.json(guarded.arguments.get());
-    let shown = Shown {
+    let mut shown = Shown {
         tool: &binding.tool,
         arguments: serde_json::from_str(&arguments).unwrap_or_default(),
         why: &denial.message,
         preview: preview(guarded, &redactor).await,
     };
+    let full = serde_json::to_string(&shown).unwrap_or_default();
+    shown.preview = Preview::LeftOut { message: "the preview is too large to be shown" };
+    let texts = vec![full, serde_json::to_string(&shown).unwrap_or_default()];
     let ttl = millis(books.settings.approval_ttl);
     // it can't last longer than what any approval may
     let wide = breadth
         .map(|breadth| Wide { uses: breadth.uses, until: asked_at.saturating_add(millis(breadth.lasts).min(ttl)) });
     let expires = asked_at.saturating_add(ttl);
-    let (owner, shown) = (owner_of(&decided.caller), serde_json::to_string(&shown).unwrap_or_default());
-    books.may_ask(&owner, &shown).await?;
+    let owner = owner_of(&decided.caller);
+    let shown = books.first_askable(&owner, texts).await?;
     let new = NewApproval {
         binding: binding.clone(),
         owner,

@@ -27,17 +27,35 @@ pub(crate) fn has_room(count: i64, most: Option<u32>) -> bool {
 }
 
 impl Books {
-    /// A denial of the very same thing, as long as nobody is to be asked again.
-    pub(crate) async fn denied_lately(&self, binding: &Binding) -> Result<Option<Approval>, StoreError> {
+    /// A denial of the very same thing, as long as nobody is to be asked again. Who was denied a call is not asked away by
+    /// asking for more calls at once.
+    pub(crate) async fn denied_lately(&self, binding: &Binding, wide: bool) -> Result<Option<Approval>, StoreError> {
         let cooldown = i64::try_from(self.settings.limits.deny_cooldown.as_millis()).unwrap_or(i64::MAX);
-        match cooldown {
-            0 => Ok(None),
-            _ => self.store.approvals().denied_since(binding, now().saturating_sub(cooldown)).await,
+        if cooldown == 0 {
+            return Ok(None);
+        }
+        let (approvals, since) = (self.store.approvals(), now().saturating_sub(cooldown));
+        match approvals.denied_since(binding, false, since).await? {
+            None if wide => approvals.denied_since(binding, true, since).await,
+            denied => Ok(denied),
         }
     }
 
+    /// The first of these texts that may be shown to a person, the fullest first.
+    pub(crate) async fn first_askable(&self, owner: &str, texts: Vec<String>) -> Result<String, NoYes> {
+        let mut refused = None;
+        for shown in texts {
+            match self.may_ask(owner, &shown).await {
+                Ok(()) => return Ok(shown),
+                Err(no @ NoYes::TooMany(_)) => refused = Some(no),
+                Err(no) => return Err(no),
+            }
+        }
+        Err(refused.unwrap_or_else(|| NoYes::TooMany("there is nothing to show".to_owned())))
+    }
+
     /// Whether one more question may be asked in this owner's name.
-    pub(crate) async fn may_ask(&self, owner: &str, shown: &str) -> Result<(), NoYes> {
+    async fn may_ask(&self, owner: &str, shown: &str) -> Result<(), NoYes> {
         let limits = &self.settings.limits;
         if shown.len() > SHOWN {
             let message =

@@ -15,7 +15,7 @@ use toolgate_core::{Caller, Decision, Denial, Gate, Lang, Tool, has_reserved_key
 
 use crate::{
     Decided, Outcome, ToolAnswer,
-    name_variant::{NameVariant, name_variant},
+    name_variant::{NameVariant, TooManyNames, name_variant},
 };
 
 /// A call whose arguments are complete, valid and allowed.
@@ -95,17 +95,17 @@ impl Decided {
             return Err(self.misfit(&self.fault(what, String::new())));
         }
         let value: Value = serde_json::from_str(arguments.get()).map_err(|fault| self.invalid_json(&fault))?;
-        if let Some(NameVariant { path, name, meant }) =
-            name_variant(&guard.schema, self.tool.facts.bind.keys(), &value)
-        {
+        let too_many =
+            || format!("The arguments of {} are too many to be checked against its schema.", self.tool.called());
+        let variant = name_variant(&guard.schema, self.tool.facts.bind.keys(), &value)
+            .map_err(|TooManyNames| self.refuse("argument_too_large", too_many()))?;
+        if let Some(NameVariant { path, name, meant }) = variant {
             let what = format!("Argument '{name}' is '{meant}' in another case, so that it could be taken for it");
             let (keyword, property) = ("additionalProperties".to_owned(), Some(name));
             return Err(self.misfit(&ArgumentFault { keyword, property, ..self.fault(&what, path) }));
         }
         if guard.cost.is_exceeded_by(&value) {
-            let what =
-                format!("The arguments of {} are too many to be checked against its schema.", self.tool.called());
-            return Err(self.refuse("argument_too_large", what));
+            return Err(self.refuse("argument_too_large", too_many()));
         }
         let Some(validator) = guard.validator() else {
             return Err(self.refuse(

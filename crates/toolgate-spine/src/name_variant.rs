@@ -1,9 +1,25 @@
-//! Argument names that differ from a declared name in case alone. A reader that does not regard case takes such a name for
-//! the declared one, so that it would run with another value than the one that was checked.
+//! Argument names that differ from another name in case alone. A reader that does not regard case takes such a name for
+//! the other, so that it would run with another value than the one that was checked.
+//!
+//! Two rules, for every object of the arguments: no two names are equal without regard to case, unless the schema declares
+//! both; and no name equals a declared one in another case. Declared is what `properties` has of any subschema that may
+//! apply there, also by reference or as one of several.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    ptr,
+};
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
+
+/// Subschemas that are looked at for one call, and names that are compared. Beyond that the arguments are not checked,
+/// and so not let through.
+const MOST_WORK: usize = 5_000_000;
+
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+const CONDITIONS: [&str; 3] = ["if", "then", "else"];
 
 /// An argument whose name is another's in another case.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,64 +31,134 @@ pub(crate) struct NameVariant {
     pub(crate) meant: String,
 }
 
+/// The arguments are too many to be compared with the schema.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooManyNames;
+
 /// The first such argument. `bound` are the names that are filled from the caller, whatever the schema declares.
 pub(crate) fn name_variant<'a>(
     schema: &'a Value,
     bound: impl Iterator<Item = &'a String>,
     arguments: &Value,
-) -> Option<NameVariant> {
-    let given = arguments.as_object()?;
-    let mut declared: Vec<&str> = properties(schema).map(|(name, _)| name.as_str()).collect();
-    declared.extend(bound.map(String::as_str));
-    variant_beside(&declared, given, "")
-        .or_else(|| variant_of_each_other(&declared, given))
-        .or_else(|| inside(schema, given, ""))
-}
-
-/// Goes where the schema says by `properties` and `items` what is there.
-fn inside(schema: &Value, given: &Map<String, Value>, at: &str) -> Option<NameVariant> {
-    properties(schema).find_map(|(name, schema)| {
-        let value = given.get(name)?;
-        let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-        within(schema, value, &at)
-    })
-}
-
-fn within(schema: &Value, value: &Value, at: &str) -> Option<NameVariant> {
-    match value {
-        Value::Object(given) => {
-            let declared: Vec<&str> = properties(schema).map(|(name, _)| name.as_str()).collect();
-            variant_beside(&declared, given, at).or_else(|| inside(schema, given, at))
+) -> Result<Option<NameVariant>, TooManyNames> {
+    let mut reader = SchemaReader { root: schema, left: MOST_WORK };
+    let mut bound: Vec<&str> = bound.map(String::as_str).collect();
+    let mut open = vec![Place { schemas: vec![schema], value: arguments, at: String::new() }];
+    while let Some(place) = open.pop() {
+        let schemas = reader.expanded(&place.schemas)?;
+        match place.value {
+            Value::Object(given) => {
+                reader.spend(given.len())?;
+                let mut declared: HashSet<&str> = bound.drain(..).collect();
+                declared.extend(schemas.iter().flat_map(|schema| properties(schema)).map(|(name, _)| name.as_str()));
+                reader.spend(declared.len())?;
+                if let Some(found) = variant_in(&declared, given, &place.at) {
+                    return Ok(Some(found));
+                }
+                let inner = given.iter().filter(|(_, value)| is_container(value));
+                let inner: Vec<Place<'_>> = inner
+                    .map(|(name, value)| {
+                        let schemas = schemas.iter().filter_map(|schema| of_member(schema, name)).collect();
+                        Place { schemas, value, at: pointer(&place.at, name) }
+                    })
+                    .collect();
+                // the first argument is looked at first
+                open.extend(inner.into_iter().rev());
+            }
+            Value::Array(items) => {
+                reader.spend(items.len())?;
+                let inner = items.iter().enumerate().filter(|(_, value)| is_container(value));
+                let inner = inner.map(|(index, value)| {
+                    let schemas = schemas.iter().filter_map(|schema| of_item(schema, index)).collect();
+                    Place { schemas, value, at: format!("{}/{index}", place.at) }
+                });
+                open.extend(inner.collect::<Vec<_>>().into_iter().rev());
+            }
+            _ => {}
         }
-        Value::Array(items) => {
-            let schema = schema.get("items")?;
-            items.iter().enumerate().find_map(|(index, item)| within(schema, item, &format!("{at}/{index}")))
-        }
-        _ => None,
     }
+    Ok(None)
+}
+
+/// A value within the arguments, with the subschemas that may apply to it.
+struct Place<'a> {
+    schemas: Vec<&'a Value>,
+    value: &'a Value,
+    at: String,
+}
+
+/// Follows references within one schema, for a bounded number of steps.
+struct SchemaReader<'a> {
+    root: &'a Value,
+    left: usize,
+}
+
+impl<'a> SchemaReader<'a> {
+    fn spend(&mut self, steps: usize) -> Result<(), TooManyNames> {
+        self.left = self.left.checked_sub(steps).ok_or(TooManyNames)?;
+        Ok(())
+    }
+
+    /// These subschemas and all that apply to the same value with them, each once.
+    fn expanded(&mut self, schemas: &[&'a Value]) -> Result<Vec<&'a Value>, TooManyNames> {
+        let mut found: Vec<&'a Value> = Vec::new();
+        let mut seen: HashSet<*const Value> = HashSet::new();
+        let mut open: Vec<&'a Value> = schemas.to_vec();
+        while let Some(schema) = open.pop() {
+            self.spend(1)?;
+            let Some(members) = schema.as_object() else { continue };
+            if !seen.insert(ptr::from_ref(schema)) {
+                continue;
+            }
+            found.push(schema);
+            let texts = REFERENCES.iter().filter_map(|keyword| members.get(*keyword)?.as_str());
+            open.extend(texts.filter_map(|reference| self.target(reference)));
+            open.extend(LISTS.iter().filter_map(|keyword| members.get(*keyword)?.as_array()).flatten());
+            open.extend(CONDITIONS.iter().filter_map(|keyword| members.get(*keyword)));
+            open.extend(members.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values));
+        }
+        Ok(found)
+    }
+
+    /// The subschema that a reference within the schema leads to.
+    fn target(&self, reference: &str) -> Option<&'a Value> {
+        let pointer = percent_decode_str(reference.strip_prefix('#')?).decode_utf8().ok()?;
+        self.root.pointer(&pointer)
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    value.is_object() || value.is_array()
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
-fn variant_beside(declared: &[&str], given: &Map<String, Value>, at: &str) -> Option<NameVariant> {
-    let mut others = given.keys().filter(|name| !declared.contains(&name.as_str())).peekable();
+/// The subschema for the member of a name. Patterns are not matched: what they describe declares no names here.
+fn of_member<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    let own = schema.get("properties").and_then(|properties| properties.get(name));
+    own.or_else(|| schema.get("additionalProperties"))
+}
+
+fn of_item(schema: &Value, index: usize) -> Option<&Value> {
+    let listed = |keyword: &str| schema.get(keyword)?.as_array()?.get(index);
+    listed("prefixItems").or_else(|| listed("items")).or_else(|| schema.get("items"))
+}
+
+/// A name of the object that is a declared one, or another of the object, in another case.
+fn variant_in(declared: &HashSet<&str>, given: &Map<String, Value>, at: &str) -> Option<NameVariant> {
+    let mut others = given.keys().filter(|name| !declared.contains(name.as_str())).peekable();
     others.peek()?;
-    let folded: HashMap<String, &str> = declared.iter().map(|name| (folded(name), *name)).collect();
-    others.find_map(|name| folded.get(&self::folded(name)).map(|meant| variant(name, meant, at)))
+    let mut known: HashMap<String, &str> = declared.iter().map(|name| (folded(name), *name)).collect();
+    others.find_map(|name| {
+        let meant = known.insert(folded(name), name)?;
+        Some(NameVariant { path: pointer(at, name), name: name.clone(), meant: meant.to_owned() })
+    })
 }
 
-/// Two arguments of which one is the other in another case, where the schema does not declare both.
-fn variant_of_each_other(declared: &[&str], given: &Map<String, Value>) -> Option<NameVariant> {
-    let mut others = given.keys().filter(|name| !declared.contains(&name.as_str()));
-    let mut seen: HashMap<String, &str> = HashMap::new();
-    others.find_map(|name| seen.insert(folded(name), name).map(|meant| variant(name, meant, "")))
-}
-
-fn variant(name: &str, meant: &str, at: &str) -> NameVariant {
-    let path = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-    NameVariant { path, name: name.to_owned(), meant: meant.to_owned() }
+fn pointer(at: &str, name: &str) -> String {
+    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// The name without regard to case: through upper case, so that every letter with one upper case is one.
@@ -88,7 +174,8 @@ mod tests {
 
     fn found(schema: &Value, arguments: &Value) -> Option<(String, String)> {
         let bound = ["user_id".to_owned()];
-        name_variant(schema, bound.iter(), arguments).map(|found| (found.path, found.meant))
+        let found = name_variant(schema, bound.iter(), arguments).unwrap();
+        found.map(|found| (found.path, found.meant))
     }
 
     #[test]
@@ -103,16 +190,51 @@ mod tests {
             (json!({"other": 1, "Other": 2}), "/Other", "other"),
             (json!({"to": {"iban": 1, "IBAN": 2}}), "/to/IBAN", "iban"),
             (json!({"all": [{"id": 1}, {"Id": 2}]}), "/all/1/Id", "id"),
+            (json!({"to": {"iban": 1, "bic": 2, "BIC": 3}}), "/to/BIC", "bic"),
+            (json!({"free": [[{"a": 1, "A": 2}]]}), "/free/0/0/A", "a"),
         ] {
             assert_eq!(found(&schema, &arguments), Some((path.to_owned(), meant.to_owned())), "{arguments}");
         }
         for arguments in [
-            json!({"amount": 1, "user_id": "x", "other": 1, "to": {"iban": 1, "bic": 2, "BIC": 3}}),
-            json!({"free": {"a": 1, "A": 2}}),
+            json!({"amount": 1, "user_id": "x", "other": 1, "to": {"iban": 1, "bic": 2}}),
+            json!({"free": {"a": 1, "b": {"A": 2}}}),
             json!([]),
         ] {
             assert_eq!(found(&schema, &arguments), None, "{arguments}");
         }
         assert_eq!(found(&json!({"properties": {"a": {}, "A": {}}}), &json!({"a": 1, "A": 2})), None);
+    }
+
+    #[test]
+    fn names_are_declared_through_references_and_parts_of_the_schema() {
+        let to = json!({"$ref": "#/$defs/an%20account"});
+        let base =
+            json!({"properties": {"amount": {}, "to": to, "all": {"prefixItems": [to]}}, "additionalProperties": to});
+        let defs = json!({"an account": {"anyOf": [{"properties": {"iban": {}}}, {"$ref": "#/$defs/bank"}]}, "base": base,
+            "bank": {"if": {"properties": {"bic": {}}}, "properties": {"inner": {"$ref": "#/$defs/an account"}}}});
+        for whole in
+            [json!({"$ref": "#/$defs/base", "$defs": defs}), json!({"allOf": [{}, {"oneOf": [base]}], "$defs": defs})]
+        {
+            for (arguments, path) in [
+                (json!({"AMOUNT": 1}), "/AMOUNT"),
+                (json!({"to": {"iban": "A", "IBAN": "B"}}), "/to/IBAN"),
+                (json!({"to": {"IBAN": "B"}}), "/to/IBAN"),
+                (json!({"to": {"Bic": "B"}}), "/to/Bic"),
+                (json!({"to": {"inner": {"inner": {"BIC": 1}}}}), "/to/inner/inner/BIC"),
+                (json!({"all": [{"IBAN": 1}]}), "/all/0/IBAN"),
+                (json!({"more": {"IBAN": 1}}), "/more/IBAN"),
+            ] {
+                assert_eq!(found(&whole, &arguments).map(|(path, _)| path).as_deref(), Some(path), "{arguments}");
+            }
+            assert_eq!(found(&whole, &json!({"amount": 1, "to": {"iban": "A", "bic": "B", "other": 1}})), None);
+        }
+    }
+
+    #[test]
+    fn the_work_is_bounded_whatever_the_schema() {
+        let wide: Vec<Value> = (0..9_000).map(|n| json!({"properties": {format!("p{n}"): {}}})).collect();
+        let schema = json!({"properties": {"all": {"items": {"anyOf": wide}}}});
+        let arguments = json!({"all": vec![json!({"a": 1}); 10_000]});
+        assert_eq!(name_variant(&schema, [].iter(), &arguments), Err(TooManyNames));
     }
 }

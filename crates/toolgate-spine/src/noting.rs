@@ -214,7 +214,19 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    pub(crate) fn of(house: &House, tool: Option<&Arc<Tool>>, outcome: &Outcome, previewed: bool) -> Self {
+    pub(crate) fn of(
+        house: &House,
+        tool: Option<&Arc<Tool>>,
+        outcome: &Outcome,
+        (ran, previewed): (Ran, bool),
+    ) -> Self {
+        let ending = Self::in_words(house, tool, outcome, previewed);
+        // the same word as in its receipt
+        let word = if ran == Ran::Write && outcome.may_have_taken_effect() { Word::Unknown } else { ending.word };
+        Self { word, ..ending }
+    }
+
+    fn in_words(house: &House, tool: Option<&Arc<Tool>>, outcome: &Outcome, previewed: bool) -> Self {
         let plain = |word: Word, code: Option<&str>| Self { word, rule: None, code: code.map(Arc::from), result: None };
         match outcome {
             Outcome::Answered(result) if !previewed && is_error(result) => {

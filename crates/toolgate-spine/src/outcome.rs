@@ -6,7 +6,11 @@ use bytes::Bytes;
 use toolgate_core::{Caller, Denial, Tool};
 use toolgate_store::Approval;
 
-use crate::{InputRequired, ToolAnswer};
+use crate::{InputRequired, ToolAnswer, answer::OUTCOME_UNKNOWN, conclude::INTERNAL};
+
+/// Protocol errors of a call that did not run: not read, not valid, no such method or tool, unfit arguments, an address
+/// to be visited first.
+const NOT_RUN: [i64; 5] = [-32700, -32600, -32601, -32602, -32042];
 
 /// What becomes of a call.
 #[derive(Debug)]
@@ -55,6 +59,25 @@ impl Outcome {
             | Self::Rejected { tool, .. }
             | Self::InputRequired { tool, .. } => Some(tool),
             Self::Answered(_) | Self::Unknown | Self::Unrecorded { .. } => None,
+        }
+    }
+
+    /// True where a call that was let through to its tool may have taken effect, and nobody can say whether it did. Plans,
+    /// receipts, undos and the ledger all take their word from here, so that they agree. What a tool itself calls a
+    /// failure is an answer.
+    pub(crate) fn may_have_taken_effect(&self) -> bool {
+        match self {
+            Self::Refused { code, .. } => {
+                matches!(*code, "timed_out" | "result_too_large" | INTERNAL | OUTCOME_UNKNOWN)
+            }
+            Self::Unavailable { .. } | Self::Unrecorded { .. } => true,
+            Self::Rejected { code, .. } => !NOT_RUN.contains(code),
+            Self::Answered(_)
+            | Self::Denied { .. }
+            | Self::NeedsApproval { .. }
+            | Self::Unknown
+            | Self::Unbound { .. }
+            | Self::InputRequired { .. } => false,
         }
     }
 

@@ -12,7 +12,6 @@ use crate::{
     Books, House, Outcome, Spine, Undo,
     answer::OUTCOME_UNKNOWN,
     books::{actor, now},
-    conclude::INTERNAL,
     noting::noted,
     planning::PlanLink,
     spine::unrecorded,
@@ -77,9 +76,7 @@ impl Spine {
                 };
                 Outcome::Refused { tool, code: OUTCOME_UNKNOWN, message, answer }
             }
-            // nobody knows whether it took effect, or what it said
-            Outcome::Refused { code: "timed_out" | "result_too_large" | INTERNAL, .. }
-            | Outcome::Unavailable { .. } => {
+            outcome if outcome.may_have_taken_effect() => {
                 leave(books, &done, None).await.iter().for_each(linked);
                 outcome
             }
@@ -140,10 +137,19 @@ pub(crate) fn is_error(result: &Bytes) -> bool {
     serde_json::from_slice::<Result>(result).is_ok_and(|result| result.is_error)
 }
 
-/// Whether `"isError": true` stands anywhere, in any member.
+/// Whether `"isError": true` may stand anywhere, in any member, however its name is written.
 fn says_error(result: &[u8]) -> bool {
     const NAME: &str = "\"isError\"";
+    /// A letter of the name as an escape.
+    const ESCAPED: [&str; 6] = ["69", "73", "45", "72", "6f", "6F"];
     let Ok(text) = std::str::from_utf8(result) else { return true };
+    let is_escaped = |(at, escape): (usize, &str)| {
+        let letter = text.get(at + escape.len()..at + escape.len() + 2).unwrap_or_default();
+        ESCAPED.contains(&letter)
+    };
+    if text.match_indices("\\u00").any(is_escaped) {
+        return true;
+    }
     text.match_indices(NAME).any(|(at, _)| {
         let value = text.get(at + NAME.len()..).unwrap_or_default().trim_start();
         value.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with('t'))
@@ -167,4 +173,29 @@ pub(crate) fn with_meta(result: &Bytes, key: &str, value: &str) -> Bytes {
         serde_json::to_vec(&members).ok()
     };
     named().map_or_else(|| result.clone(), Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_one_however_its_name_is_written() {
+        for result in [
+            r#"{"isError":true}"#,
+            r#"{"content":[], "isError" : true}"#,
+            r#"{"is\u0045rror":true}"#,
+            r#"{"\u0069\u0073\u0045\u0072\u0072\u006F\u0072":true}"#,
+        ] {
+            assert!(is_error(&Bytes::from_static(result.as_bytes())), "{result}");
+        }
+        for result in [
+            r#"{"isError":false}"#,
+            r#"{"content":[{"text":"\"isError\":true"}]}"#,
+            r#"{"structuredContent":{"is\u0045rror":true}}"#,
+            r#"{"content":[{"text":"is\u0045rror"}]}"#,
+        ] {
+            assert!(!is_error(&Bytes::from_static(result.as_bytes())), "{result}");
+        }
+    }
 }

@@ -216,7 +216,7 @@ impl Spine {
         started: Instant,
     ) -> impl Future<Output = Outcome> + Send + use<> {
         let pending = self.books.as_ref().map(|books| {
-            let ending = Ending::of(house, noted.tool(), &outcome, previewed);
+            let ending = Ending::of(house, noted.tool(), &outcome, (ran, previewed));
             noted.ended(books, ending, ran, started.elapsed())
         });
         async move {

@@ -23,9 +23,6 @@ use crate::{
 /// How much of a tool's words is repeated.
 const SAID: usize = 300;
 
-/// Protocol errors of a call that did not run: not read, not valid, no such method or tool, unfit arguments.
-const NOT_RUN: [i64; 4] = [-32700, -32600, -32601, -32602];
-
 /// An undo that has begun and that nobody else can begin.
 pub(crate) struct BegunUndo {
     pub(crate) receipt: Receipt,
@@ -232,7 +229,7 @@ fn problem_of(tool: &Tool, outcome: &Outcome) -> Option<UndoProblem> {
         }
         Outcome::Answered(_) => None,
         Outcome::Refused { code: "conflict", message, .. } => Some(UndoProblem::Conflict(message.clone())),
-        Outcome::Rejected { code, message, .. } if NOT_RUN.contains(code) => {
+        Outcome::Rejected { message, .. } if !outcome.may_have_taken_effect() => {
             Some(UndoProblem::Refused(message.clone()))
         }
         Outcome::InputRequired { .. } => Some(wants("an answer, and nobody can be asked,")),
@@ -253,7 +250,9 @@ fn turned_away(outcome: Outcome) -> Option<UndoProblem> {
             }
             None => denial.message,
         })),
-        Outcome::Unrecorded { message } | Outcome::Refused { message, .. } => Some(UndoProblem::Refused(message)),
+        Outcome::Unrecorded { message } | Outcome::Refused { message, .. } | Outcome::Unavailable { message, .. } => {
+            Some(UndoProblem::Refused(message))
+        }
         _ => None,
     }
 }

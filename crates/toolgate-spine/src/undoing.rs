@@ -3,11 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use toolgate_core::{Caller, Denial, Lang};
-use toolgate_store::{Paging, ReceiptFilter, ReceiptState, Scope, UndoFault, UndoKind, UndoRecord, Undoing};
+use toolgate_core::{Caller, Denial, Lang, tool};
+use toolgate_store::{Paging, Receipt, ReceiptFilter, ReceiptState, Scope, UndoFault, UndoKind, UndoRecord, Undoing};
 
 use crate::{
-    Books, Spine, ToolAnswer,
+    Books, House, Spine, ToolAnswer,
     books::{now, scope_of},
     undo_execution::BegunUndo,
 };
@@ -104,8 +104,7 @@ impl Spine {
         let ended = async {
             let begun = receipts.undoing(now()).await?;
             let Some(left) = begun.into_iter().find(|left| left.id == receipt) else { return Ok(()) };
-            let house = self.house();
-            let longest = house.gate.catalog().find(&left.tool).map(|tool| house.timeout(tool)).unwrap_or_default();
+            let longest = longest_undo(&self.house(), &left);
             let before = now().saturating_sub(i64::try_from((longest + MARGIN).as_millis()).unwrap_or(i64::MAX));
             if receipts.undoing(before).await?.iter().any(|old| old.id == receipt) {
                 receipts.undo_unknown(receipt).await?;
@@ -143,6 +142,24 @@ impl Spine {
                 None => return Ok(found),
             }
         }
+    }
+}
+
+/// The time that the undo of a receipt may take: that of the tool that undoes it. Where that tool is not known any more,
+/// the longest of all.
+fn longest_undo(house: &House, receipt: &Receipt) -> Duration {
+    let catalog = house.gate.catalog();
+    let own = catalog.find(&receipt.tool);
+    let undoing = match receipt.undo.kind {
+        UndoKind::Compensation => own.and_then(|tool| match &tool.facts.undo {
+            Some(tool::Undoing::By(counterpart)) => catalog.find(&counterpart.tool),
+            _ => None,
+        }),
+        _ => own,
+    };
+    match undoing {
+        Some(tool) => house.timeout(tool),
+        None => catalog.all().map(|tool| house.timeout(tool)).max().unwrap_or_default(),
     }
 }
 

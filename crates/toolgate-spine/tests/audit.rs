@@ -104,6 +104,7 @@ impl Fixture {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_of_a_tool_is_an_answer_and_a_record_and_leaves_no_slot_taken() {
     let fixture = Fixture::new().await;
+    // each tool runs one call at once: a slot that a panic kept would turn the second one away
     for (name, dry_run) in [("look", false), ("change", false), ("look", false), ("change", false), ("look", true)] {
         match fixture.call(name, &json!({}), dry_run).await {
             Outcome::Refused { code, message, answer, .. } => {
@@ -118,9 +119,11 @@ async fn a_panic_of_a_tool_is_an_answer_and_a_record_and_leaves_no_slot_taken() 
     let ended: Vec<Value> =
         fixture.records().await.into_iter().filter(|record| record["code"] == "internal_error").collect();
     assert_eq!(ended.len(), 5);
-    assert!(ended.iter().all(|record| record["outcome"] == "failed"), "{ended:?}");
-    let metrics = fixture.spine.recorder().metrics();
-    assert!(!metrics.contains("outcome=\"overloaded\""), "{metrics}");
+    for record in &ended {
+        let word = if record["kind"] == "outcome" { "unknown" } else { "failed" };
+        assert_eq!(record["outcome"], word, "a write may have taken effect: {record}");
+    }
+    assert_eq!(ended.iter().filter(|record| record["kind"] == "outcome").count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,6 +15,9 @@ pub struct Retention {
 
 const RECEIPTS: &str = "DELETE FROM receipts WHERE id IN (SELECT id FROM receipts
     WHERE at <= $1 AND state <> 'undoing' ORDER BY at, id LIMIT $2) RETURNING id";
+/// Held until both are gone, so that none of them begins to run in between.
+const HOLD_PLANS: &str = "UPDATE plans SET state = state WHERE id IN (SELECT id FROM plans
+    WHERE created <= $1 AND state <> 'running' ORDER BY created, id LIMIT $2)";
 const STEPS: &str = "DELETE FROM plan_steps WHERE plan IN (SELECT id FROM plans
     WHERE created <= $1 AND state <> 'running' ORDER BY created, id LIMIT $2) RETURNING step";
 const PLANS: &str = "DELETE FROM plans WHERE id IN (SELECT id FROM plans WHERE created <= $1 AND state <> 'running'
@@ -39,10 +42,13 @@ impl Retention {
     /// Removes what was over at `before`, at most `most` rows of each kind; returns the largest number of one kind.
     pub async fn purge(&self, before: i64, most: u32) -> Result<usize, StoreError> {
         let mut largest = 0;
-        for sql in [RECEIPTS, STEPS, PLANS, APPROVALS, NOTICES, FLOWS] {
-            let values = [Value::int(before), Value::int(i64::from(most))];
-            let removed: Vec<Touched> =
-                self.engine.write("remove what is over", Write::new(Statement::new(sql, values))).await?;
+        let statement = |sql| Statement::new(sql, [Value::int(before), Value::int(i64::from(most))]);
+        // a plan and its steps go together: one without steps is nobody's
+        let plans = Write::new(statement(HOLD_PLANS)).then(statement(STEPS)).then(statement(PLANS));
+        let others = [RECEIPTS, APPROVALS, NOTICES, FLOWS].map(|sql| Write::new(statement(sql)));
+        // plans first: an approval goes only once no plan rests on it
+        for write in [plans].into_iter().chain(others) {
+            let removed: Vec<Touched> = self.engine.write("remove what is over", write).await?;
             largest = largest.max(removed.len());
         }
         Ok(largest)

@@ -2,10 +2,25 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, ann, states};
+use toolgate_store::{ReceiptState, Scope, ledger::Filter};
+
+use crate::{
+    stage::UndoFault,
+    world::{World, ann, states},
+};
 
 fn put(key: &str) -> Value {
     json!({"tool": "stage.put", "arguments": {"key": key, "value": 1}})
+}
+
+/// The ledger's word for the end of the tool's newest call.
+async fn outcome_of(world: &World, tool: &str) -> String {
+    let ledger = world.store.ledger_reader().await.unwrap().unwrap();
+    let filter = Filter { tool: Some(tool.to_owned()), ..Filter::default() };
+    let records = ledger.page(&filter, i64::MIN, 100).await.unwrap();
+    let records = records.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap());
+    let ended = records.filter(|record| record["kind"] == "outcome").last().unwrap();
+    ended["outcome"].as_str().unwrap().to_owned()
 }
 
 on_both! {
@@ -48,6 +63,27 @@ on_both! {
         assert_eq!(again["code"], "plan_over");
         let lost = world.stage.runs().iter().filter(|(tool, _)| tool == "stage.lost").count();
         assert_eq!(lost, 1);
+    }
+
+    async fn a_step_that_may_have_taken_effect_is_unknown_to_plan_receipt_and_ledger_alike(world: World) {
+        for tool in ["stage.panic", "stage.reject", "stage.lost"] {
+            let plan = world.propose(json!([put("a"), {"tool": tool, "arguments": {"key": "b"}}, put("c")])).await;
+            let unknown = world.execute(&plan, "undo").await;
+            assert_eq!((&unknown["state"], states(&unknown)), (&json!("unknown"), ["undone", "unknown", "waiting"].map(str::to_owned).to_vec()), "{tool}");
+            let receipt = unknown["steps"][1]["receipt"].as_str().unwrap_or_else(|| panic!("{tool}: {unknown}"));
+            let kept = world.store.receipts().get(&Scope::Everything, receipt).await.unwrap().unwrap();
+            assert_eq!(kept.state, ReceiptState::Unknown, "{tool}");
+            assert_eq!(outcome_of(&world, tool).await, "unknown", "{tool}");
+        }
+    }
+
+    async fn a_call_that_provably_did_not_run_is_not_unknown(world: World) {
+        *world.stage.undo_fault.lock().unwrap() = Some(UndoFault::Before);
+        let plan = world.propose(json!([put("a"), {"tool": "stage.drop", "arguments": {"key": "b"}}])).await;
+        let failed = world.execute(&plan, "stop").await;
+        assert_eq!((&failed["state"], states(&failed)), (&json!("failed"), ["done", "failed"].map(str::to_owned).to_vec()));
+        assert_eq!(outcome_of(&world, "stage.drop").await, "failed");
+        assert_eq!(world.receipts(&plan).await.len(), 1, "the first step's alone");
     }
 
     async fn a_right_lost_on_the_way_stops_it(world: World) {

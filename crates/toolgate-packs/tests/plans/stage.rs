@@ -64,6 +64,10 @@ impl Stage {
         self.runs.lock().unwrap().clone()
     }
 
+    pub fn forget_runs(&self) {
+        self.runs.lock().unwrap().clear();
+    }
+
     async fn hold(&self, fault: Option<UndoFault>) {
         if fault == Some(UndoFault::Slow) {
             self.begun.add_permits(1);
@@ -120,6 +124,8 @@ pub fn offered() -> Vec<ToolOffer> {
         offer("stage.either", EITHER, open.clone()),
         offer("stage.fail", ANY, open.clone()),
         offer("stage.lost", ANY, open.clone()),
+        offer("stage.panic", ANY, open.clone()),
+        offer("stage.reject", ANY, open.clone()),
         offer("stage.final", ANY, open.clone()),
         offer("stage.wait", ANY, open.clone()),
         offer("stage.admin", ANY, admin.clone()),
@@ -174,6 +180,14 @@ impl ToolSource for Stage {
                 answer(&json!({"key": key}), false).undone_by(undo)
             }
             "stage.final" => answer(&json!({"key": key}), false).never_undone("what is said is said"),
+            "stage.panic" => {
+                self.set(&key, Some(json!("half done")));
+                panic!("a bug of the tool");
+            }
+            "stage.reject" => {
+                self.set(&key, Some(json!("done")));
+                return Err(SourceFault::Rejected { code: -32603, message: "it broke".to_owned(), data: None });
+            }
             "stage.lost" => return Err(SourceFault::unavailable("the line went dead")),
             "stage.fail" => ToolAnswer::failure(&json!({"error": "no such thing"}), "no such thing"),
             _ => answer(&json!({}), false),

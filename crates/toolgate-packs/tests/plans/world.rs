@@ -9,7 +9,7 @@ use toolgate_core::{
 };
 use toolgate_packs::spine::{SpinePack, offered as spine_offered};
 use toolgate_spine::{
-    BookSettings, Books, Call, House, LimitDefaults, Outcome, Spine, SpineDoor, ToolOffer, ToolSource,
+    BookLimits, BookSettings, Books, Call, House, LimitDefaults, Outcome, Spine, SpineDoor, ToolOffer, ToolSource,
 };
 use toolgate_store::{Answer, Approval, ApprovalFilter, Location, Paging, ReceiptFilter, Scope, Store};
 
@@ -42,7 +42,7 @@ impl World {
     }
 
     async fn run<F: Future<Output = ()> + Send + 'static>(location: Location, check: impl FnOnce(World) -> F) {
-        let world = Self::at(location, Stage::new()).await;
+        let world = Self::at(location, Stage::new(), BookLimits::default()).await;
         let store = world.store.clone();
         let outcome = tokio::spawn(tokio::time::timeout(Duration::from_secs(120), check(world))).await;
         store.close().await;
@@ -52,10 +52,10 @@ impl World {
         }
     }
 
-    async fn at(location: Location, stage: Arc<Stage>) -> Self {
+    async fn at(location: Location, stage: Arc<Stage>, limits: BookLimits) -> Self {
         let store = Store::open(&location).await.unwrap();
         let door = Arc::<SpineDoor>::default();
-        let books = Books::open(store.clone(), BookSettings::default()).await.unwrap();
+        let books = Books::open(store.clone(), BookSettings { limits, ..BookSettings::default() }).await.unwrap();
         let spine = Spine::with_books(house(&door, &stage, vec![], |_| {}), books);
         door.open(&spine);
         Self { spine, store, stage, location, door }
@@ -63,7 +63,18 @@ impl World {
 
     /// Another process on the same database.
     pub async fn again(&self) -> Self {
-        Self::at(self.location.clone(), Arc::clone(&self.stage)).await
+        self.with_limits(BookLimits::default()).await
+    }
+
+    /// Another process on the same database, with bounds on what a caller may have open.
+    pub async fn with_limits(&self, limits: BookLimits) -> Self {
+        Self::at(self.location.clone(), Arc::clone(&self.stage), limits).await
+    }
+
+    /// The newest receipt that is not of an undo.
+    pub async fn newest_receipt(&self) -> String {
+        let page = self.store.receipts().list(&Scope::Everything, &ReceiptFilter::default(), &Paging::default()).await;
+        page.unwrap().items.into_iter().find(|receipt| receipt.undoes.is_none()).unwrap().id
     }
 
     /// The same process with other rules and tools.

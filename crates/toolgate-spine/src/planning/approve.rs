@@ -87,20 +87,28 @@ pub(super) async fn yes(
         let redactor = guard.map_or_else(|| house.plain.clone(), |guard| guard.redactor.clone());
         redactor.with_digests(&books.redaction_key).json(call.arguments.get())
     };
-    let mut shown = call::shown(calls, redacted);
-    for (call, preview) in shown.iter_mut().zip(previews) {
+    let bare = call::shown(calls, redacted);
+    let mut full = bare.clone();
+    for (call, preview) in full.iter_mut().zip(previews) {
         if let Some(members) = call.as_object_mut() {
             members.insert("preview".to_owned(), preview);
         }
     }
-    let arguments = json!({ "plan": plan.id, "name": plan.name, "calls": shown });
+    let shown = |calls: Vec<Value>, previews: Option<&str>| {
+        let mut arguments = json!({ "plan": plan.id, "name": plan.name, "calls": calls });
+        if let (Some(previews), Some(members)) = (previews, arguments.as_object_mut()) {
+            members.insert("previews".to_owned(), previews.into());
+        }
+        shown_of_plan(&arguments, &denial.message)
+    };
+    let shown = vec![shown(full, None), shown(bare, Some("left out: they are too large to be shown"))];
     let bound = binding(house, caller, plan, calls).ok_or_else(gone)?;
     let scope = scope_of(caller);
     let question = Question::Plan {
         plan,
         scope: &scope,
         owner: owner_of(caller),
-        shown: shown_of_plan(&arguments, &denial.message),
+        shown,
         four_eyes: checked.iter().any(|step| step.tool.facts.four_eyes),
     };
     match books.yes_to(&bound, &question, patience).await {

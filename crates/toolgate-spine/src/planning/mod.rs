@@ -8,6 +8,7 @@ mod call;
 mod check;
 mod execute;
 mod hold;
+mod make_room;
 mod own_approval;
 mod preview;
 mod propose;

@@ -95,8 +95,9 @@ impl Spine {
         Ok(PlanPreview { plan: plan.id, state: plan.state.as_str(), needs_approval, steps })
     }
 
-    /// What each step would do, for who is asked to approve the plan; as many as there is time for. Nobody called these, so
-    /// that they are neither counted nor recorded.
+    /// What each step would do, for who is asked to approve the plan; as many as there is time for. The steps themselves are
+    /// neither counted nor recorded, since nobody called them. A tool that shows what a step would do (the attribute
+    /// `preview`) is called for it, and that call is counted and recorded as any.
     pub(super) async fn previews_for_approver(
         &self,
         house: &Arc<House>,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use toolgate_core::{Caller, Lang};
 use toolgate_store::NewPlan;
 
-use super::{PlanProblem, PlanShown, ProposedCall, call, check::check, show};
-use crate::{Spine, book_limits::has_room, books::now};
+use super::{PlanProblem, PlanShown, ProposedCall, call, check::check, make_room::make_room, show};
+use crate::{Spine, books::now};
 
 impl Spine {
     /// A list of calls to be run as one. Refused where this caller could not make one of them.
@@ -26,11 +26,7 @@ impl Spine {
             call.arguments = checked.arguments;
         }
         let (text, digest) = call::written(&calls)?;
-        let usage = books.store.usage().plans(&caller.principal()).await?;
-        if !has_room(usage.count, books.settings.limits.open_plans) {
-            let message = format!("{} plans of this caller have not run; run some of them before", usage.count);
-            return Err(PlanProblem::Unfit(message));
-        }
+        make_room(books, &house, caller).await?;
         let new = NewPlan {
             name,
             owner: caller.principal(),

@@ -8,12 +8,7 @@ use toolgate_core::{Caller, redact::cut, tool::Effect};
 use toolgate_store::{Approval, Binding, Plan, Receipt, StepEnd};
 
 use super::{Reason, approve::binding, call::PlannedCall, reference::Kept};
-use crate::{
-    House, Outcome,
-    answer::{OUTCOME_UNKNOWN, said},
-    approving::Yes,
-    receipts::is_error,
-};
+use crate::{House, Outcome, answer::said, approving::Yes, receipts::is_error};
 
 /// Longest result of a step that is shown whole.
 const SHOWN: usize = 8 << 10;
@@ -101,7 +96,7 @@ impl Ended {
         }
         let result = serde_json::to_string(&reason).ok();
         let writes = tool.is_none_or(|tool| tool.facts.effect != Effect::Read);
-        let end = if writes && may_have_run(outcome) {
+        let end = if writes && outcome.may_have_taken_effect() {
             StepEnd::Unknown { receipt, result }
         } else {
             StepEnd::Failed { result }
@@ -118,15 +113,6 @@ impl Ended {
     pub(super) fn lost() -> StepEnd {
         let what = "the process that ran it ended before it was known what came of it; look before doing it again";
         StepEnd::Unknown { receipt: None, result: serde_json::to_string(&Reason::new("unknown", what)).ok() }
-    }
-}
-
-/// Where nobody can say that nothing happened.
-fn may_have_run(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Refused { code, .. } => matches!(*code, "timed_out" | "result_too_large" | OUTCOME_UNKNOWN),
-        Outcome::Unavailable { .. } | Outcome::Unrecorded { .. } => true,
-        _ => false,
     }
 }
 

@@ -80,9 +80,15 @@ impl Approvals {
         self.engine.find("look up an approval", Statement::new(FIND, values)).await
     }
 
-    /// The newest denial of exactly this that was given after a time.
-    pub async fn denied_since(&self, binding: &Binding, since: i64) -> Result<Option<Approval>, StoreError> {
-        let values = [Value::Id(binding.asked_by.clone()), Value::Bytes(binding.exact()), Value::int(since)];
+    /// The newest denial of this binding that was given after a time: as wide, or of the call alone.
+    pub async fn denied_since(
+        &self,
+        binding: &Binding,
+        wide: bool,
+        since: i64,
+    ) -> Result<Option<Approval>, StoreError> {
+        let Some(digest) = (if wide { binding.wide() } else { Some(binding.exact()) }) else { return Ok(None) };
+        let values = [Value::Id(binding.asked_by.clone()), Value::Bytes(digest), Value::int(since)];
         self.engine.find("look up a denial", Statement::new(DENIED, values)).await
     }
 

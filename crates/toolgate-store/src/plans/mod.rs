@@ -93,6 +93,11 @@ const STEPS: &str = "INSERT INTO plan_steps (plan, step, state)
 const KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 const FORGET_STEPS: &str = "DELETE FROM plan_steps WHERE plan IN (SELECT id FROM plans WHERE created <= $1
     AND state <> 'running')";
+/// A plan that has not begun, and nothing of it: whoever begins it in between finds it gone, steps and all.
+const DROP_STEPS: &str = "DELETE FROM plan_steps WHERE plan = $1
+    AND EXISTS (SELECT 1 FROM plans WHERE id = $1 AND state IN ('proposed', 'approved'))";
+const DROP: &str = "DELETE FROM plans WHERE id = $1 AND state IN ('proposed', 'approved') RETURNING id";
+
 /// Not one that has steps still: another has begun or ended it at this very moment.
 const FORGET: &str = "DELETE FROM plans WHERE created <= $1 AND state <> 'running'
     AND NOT EXISTS (SELECT 1 FROM plan_steps WHERE plan = plans.id)";
@@ -161,6 +166,14 @@ impl Plans {
         self.engine.write::<Touched>(operation, write).await?;
         let missing = || Fault::Other("the plan was not stored".to_owned()).during(operation);
         self.get(&Scope::Everything, &id).await?.ok_or_else(missing)
+    }
+
+    /// Forgets a plan that has not begun to run. Whether it did.
+    pub async fn forget(&self, id: &str) -> Result<bool, StoreError> {
+        let write = Write::new(Statement::new(run::HOLD, [Value::id(id)]))
+            .then(Statement::new(DROP_STEPS, [Value::id(id)]))
+            .then(Statement::new(DROP, [Value::id(id)]));
+        Ok(!self.engine.write::<Touched>("forget a plan", write).await?.is_empty())
     }
 
     pub async fn get(&self, scope: &Scope, id: &str) -> Result<Option<Plan>, StoreError> {

@@ -60,6 +60,7 @@ const FINISH: &str = "UPDATE plans SET state = $3 WHERE id = $1 AND state = 'run
         OR ($3 = 'done' AND state <> 'done')
         OR ($3 IN ('failed', 'undone') AND state = 'unknown')
         OR ($3 = 'undone' AND state = 'done' AND receipt IS NOT NULL)))
+    AND EXISTS (SELECT 1 FROM plan_steps WHERE plan = $1)
     RETURNING id";
 const UNDO: &str = "UPDATE plans SET state = 'undone' WHERE id = $1 AND state IN ('done', 'failed')
     AND NOT EXISTS (SELECT 1 FROM plan_steps WHERE plan = $1

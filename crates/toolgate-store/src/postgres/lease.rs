@@ -47,8 +47,10 @@ impl Postgres {
     /// of them got its lease before they were committed, and so before this began: once the length of a lease has passed
     /// here, that lease is over, whatever became of the replica.
     pub(crate) async fn confirmed_by_all(&self) -> Result<(), Fault> {
-        let began = ClockReading::now();
         let newest = number(Some(self.read(Statement::new(SEQ, [])).await?))?;
+        // read after the number: a change that is committed before `newest` is read, and after this clock, would count as
+        // older than it is, and a lease given in between would be forgotten while it holds
+        let began = ClockReading::now();
         loop {
             let lagging = number(Some(self.read(Statement::new(LAGGING, [Value::int(newest)])).await?))?;
             if lagging == 0 {

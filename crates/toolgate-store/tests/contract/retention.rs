@@ -63,11 +63,11 @@ on_both! {
     async fn a_denial_is_found_again_by_what_was_denied_and_when(bed: Bed) {
         let approvals = bed.open().await.approvals();
         let id = approvals.ask(asked(binding("a"))).await.unwrap().id;
-        assert_eq!(approvals.denied_since(&binding("a"), 0).await.unwrap(), None, "nobody has answered");
+        assert_eq!(approvals.denied_since(&binding("a"), false, 0).await.unwrap(), None, "nobody has answered");
         let no = Answer::Deny { by: "user:ann".to_owned(), reason: None };
         approvals.answer(&ALL, &id, no, 20).await.unwrap();
-        assert_eq!(approvals.denied_since(&binding("a"), 19).await.unwrap().map(|one| one.id), Some(id));
-        assert_eq!(approvals.denied_since(&binding("a"), 20).await.unwrap(), None, "it was before that");
-        assert_eq!(approvals.denied_since(&binding("b"), 0).await.unwrap(), None, "that was another");
+        assert_eq!(approvals.denied_since(&binding("a"), false, 19).await.unwrap().map(|one| one.id), Some(id));
+        assert_eq!(approvals.denied_since(&binding("a"), false, 20).await.unwrap(), None, "it was before that");
+        assert_eq!(approvals.denied_since(&binding("b"), false, 0).await.unwrap(), None, "that was another");
     }
 }

@@ -49,6 +49,22 @@ fn a_person_at_a_trusted_client_is_asked_and_nobody_elses_client_is() {
 }
 
 #[test]
+fn what_a_client_could_not_show_whole_is_not_asked_there() {
+    let home = home(TRUSTED);
+    let gate = home.serve();
+    let ann = home.mint("--user ann");
+    let call = |note: usize| {
+        let arguments = json!({"to": "bob", "note": "x".repeat(note)});
+        able(Message::call(Era::Modern, "pay", arguments).bearer(&ann))
+    };
+    let (asked, _) = question(&gate, &call(1_000));
+    assert!(asked["message"].as_str().unwrap().contains(&"x".repeat(1_000)), "{asked}");
+    let id = super::approvals_asked::id(&gate.ask(&call(1_001)));
+    home.json(&["approvals", "approve", &id]);
+    assert_eq!(gate.ask(&call(1_001)).verdict(), "ok", "the command line has it whole");
+}
+
+#[test]
 fn four_eyes_are_not_found_at_the_askers_own_client() {
     let home = home(TRUSTED);
     let gate = home.serve();
