@@ -55,6 +55,10 @@ impl<'a> ClassOf<'a> {
     /// Owned, without what the class does not share.
     pub(crate) fn to_owned(self, plans: &[String]) -> Class {
         let mut caller = self.caller.clone();
+        caller.session = None;
+        if let Some(agent) = &mut caller.agent {
+            agent.session = None;
+        }
         if let Some(tenant) = &mut caller.tenant {
             tenant.plan = plans.get(self.plan_rank).cloned();
         }

@@ -90,6 +90,8 @@ mod policy;
 mod processes;
 #[path = "command/receipts.rs"]
 mod receipts;
+#[path = "command/recorded_sessions.rs"]
+mod recorded_sessions;
 #[path = "command/reload.rs"]
 mod reload;
 #[path = "command/replay.rs"]

@@ -99,6 +99,7 @@ fn merge(first: Standing, later: Standing) -> Standing {
         runtime: if a.runtime == Runtime::Client { a.runtime } else { b.runtime },
         scopes: a.scopes.into_iter().chain(b.scopes).collect(),
         operator: a.operator || b.operator,
+        session: a.session.or(b.session),
     };
     Standing { caller, ..first }
 }
