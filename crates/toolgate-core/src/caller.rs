@@ -36,6 +36,9 @@ pub struct Caller {
     /// Runs this Toolgate: plans, tenants, global disables, upstreams. A tenant's admin is not an operator.
     #[serde(default)]
     pub operator: bool,
+    /// The request names a task that is not known or has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_task: bool,
     /// The MCP session of the request, for the record alone: no rule reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionDigest>,

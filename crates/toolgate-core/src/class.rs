@@ -45,6 +45,7 @@ struct Facts<'a> {
     runtime: Runtime,
     scopes: &'a BTreeSet<String>,
     operator: bool,
+    unknown_task: bool,
 }
 
 impl<'a> ClassOf<'a> {
@@ -87,6 +88,7 @@ impl<'a> ClassOf<'a> {
             runtime: caller.runtime,
             scopes: &caller.scopes,
             operator: caller.operator,
+            unknown_task: caller.unknown_task,
         }
     }
 }

@@ -125,6 +125,11 @@ pub async fn start_task(store: &Store, wish: TaskWish, now: i64) -> Result<Value
         }
         return Ok(shown);
     }
+    if wish.orchestrator
+        && let Some(shown) = shown.as_object_mut()
+    {
+        shown.insert("note".to_owned(), NO_STEPS.into());
+    }
     let new = NewTask {
         task_id,
         key_hash: key.hash(),
@@ -139,6 +144,10 @@ pub async fn start_task(store: &Store, wish: TaskWish, now: i64) -> Result<Value
     store.tasks().start(new).await?;
     Ok(shown)
 }
+
+/// Told to whoever starts an orchestrator of no process.
+const NO_STEPS: &str = "this orchestrator has no steps to decide about; start a process with 'toolgate process start FILE', \
+    then its tasks, the orchestrator's too, with 'toolgate task start --process proc_…'";
 
 /// The process, if the store runs one of this name; any other name is a label that tasks share.
 async fn run_of(store: &Store, process: Option<&str>) -> Result<Option<String>, RunProblem> {

@@ -136,6 +136,7 @@ impl CallerFacts {
             runtime: self.runtime.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
             scopes: self.scopes.clone(),
             operator: self.operator,
+            unknown_task: false,
             session: None,
         })
     }

@@ -140,6 +140,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
         rules: rule_files(config)?,
         declared,
         plans: config.plans.clone(),
+        task_header: config.identity.named_task_header(),
         lang,
         page_size: config.server.page_size,
         kept_views: config.server.kept_views,

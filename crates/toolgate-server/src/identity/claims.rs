@@ -66,6 +66,7 @@ impl Claims {
             runtime: word(self.runtime.as_deref())?.unwrap_or(Runtime::Server),
             scopes: self.scopes.clone(),
             operator: self.operator,
+            unknown_task: false,
             session: None,
         };
         let claimed_task = self.task.as_deref().map(|id| named("task", id)).transpose()?;

@@ -222,6 +222,13 @@ impl Default for Identity {
     }
 }
 
+impl Identity {
+    /// The header that messages about a missing task name.
+    pub fn named_task_header(&self) -> String {
+        self.task_headers.first().cloned().unwrap_or_else(|| "X-Toolgate-Task-ID".to_owned())
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Challenge {
