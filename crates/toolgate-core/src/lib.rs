@@ -26,6 +26,7 @@ mod session_digest;
 pub mod suggest;
 mod terminal_escape;
 pub mod tool;
+mod translation;
 mod view;
 
 pub use address::normal_address;

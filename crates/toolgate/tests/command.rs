@@ -60,6 +60,8 @@ mod hidden;
 mod import;
 #[path = "command/killed.rs"]
 mod killed;
+#[path = "command/languages.rs"]
+mod languages;
 #[path = "command/large_results.rs"]
 mod large_results;
 #[path = "command/ledger.rs"]
