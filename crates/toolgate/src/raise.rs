@@ -185,7 +185,7 @@ pub fn house(
         result_bytes: limits.result_bytes,
     };
     let flows = flows(config, &gate)?;
-    Ok(House::new(gate, sources, defaults)?.with_flows(flows))
+    Ok(House::new(gate, sources, defaults)?.with_flows(flows).with_receipt_notes(config.receipt_notes))
 }
 
 /// The configured flows, with canonical names. A tool that is not here yet stays as it is written, and is let in once it is.

@@ -90,6 +90,8 @@ mod plans;
 mod policy;
 #[path = "command/processes.rs"]
 mod processes;
+#[path = "command/receipt_notes.rs"]
+mod receipt_notes;
 #[path = "command/receipts.rs"]
 mod receipts;
 #[path = "command/recorded_sessions.rs"]
