@@ -9,6 +9,7 @@ mod check;
 mod client_file;
 mod connect;
 mod doctor;
+mod events;
 mod explain;
 mod following;
 mod import;
@@ -29,6 +30,7 @@ mod reload;
 mod replay;
 mod serve;
 mod sign_in;
+mod table;
 mod task;
 mod token;
 mod undo;
@@ -84,6 +86,9 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Connect(wish) => connect::run(&wish),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
         Command::Doctor { place, output } => doctor::run(&place, output).await,
+        Command::Events { principal, limit, place, output } => {
+            books::ended(events::run(&principal, limit, &place, output).await)
+        }
     }
 }
 
