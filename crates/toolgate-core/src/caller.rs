@@ -13,6 +13,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::SessionDigest;
+
 /// Everything the rulebook may know about whoever sent a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Caller {
@@ -34,6 +36,12 @@ pub struct Caller {
     /// Runs this Toolgate: plans, tenants, global disables, upstreams. A tenant's admin is not an operator.
     #[serde(default)]
     pub operator: bool,
+    /// The request names a task that is not known or has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_task: bool,
+    /// The MCP session of the request, for the record alone: no rule reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionDigest>,
 }
 
 impl Caller {
@@ -209,6 +217,9 @@ pub struct Agent {
     pub project: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Purpose>,
+    /// The id of its session, never the token. For the record alone: no rule reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 /// The task a request is made for.
@@ -328,7 +339,13 @@ mod tests {
     #[test]
     fn no_name_imitates_a_principal_of_several_parts() {
         let user = |name: &str| UserId::own(name).ok();
-        let agent = |id: &str| Agent { id: id.to_owned(), kind: AgentKind::Worker, project: None, purpose: None };
+        let agent = |id: &str| Agent {
+            id: id.to_owned(),
+            kind: AgentKind::Worker,
+            project: None,
+            purpose: None,
+            session: None,
+        };
         let of = |user: Option<UserId>, agent: Option<Agent>| Caller { user, agent, ..Caller::default() }.principal();
         let both = of(user("ann"), Some(agent("scribe")));
         assert_eq!(both, "user:ann agent:scribe");

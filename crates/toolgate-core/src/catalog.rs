@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) tool: Arc<Tool>,
     /// The definition under its wire name, bound arguments gone.
     pub(crate) listed: Arc<RawValue>,
-    /// Of `listed`: equal bytes, equal digest.
+    /// Of `listed` and its translations: equal in every language, equal digest.
     pub(crate) digest: [u8; 32],
 }
 
@@ -90,7 +90,7 @@ impl Catalog {
                 }
             }
             let listed = listing::listed(&tool)?;
-            let digest = sha256(listed.get().as_bytes());
+            let digest = digest_of(&listed, &tool.facts);
             catalog.entries.push(Entry { tool: Arc::new(tool), listed, digest });
         }
         catalog.patterns.sort_by_key(|(pattern, _, index)| (std::cmp::Reverse(pattern.plain()), *index));
@@ -257,6 +257,15 @@ fn decided_facts(facts: &Facts) -> Facts {
         phrases: unseen.phrases,
         ..facts.clone()
     }
+}
+
+/// Whoever reads a list in another language hears when that language's texts change.
+fn digest_of(listed: &RawValue, facts: &Facts) -> [u8; 32] {
+    if facts.descriptions.is_empty() && facts.phrases.is_empty() {
+        return sha256(listed.get().as_bytes());
+    }
+    let texts = serde_json::to_vec(&(&facts.descriptions, &facts.phrases)).unwrap_or_default();
+    sha256(&[listed.get().as_bytes(), &texts].concat())
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {

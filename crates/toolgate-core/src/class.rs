@@ -45,6 +45,7 @@ struct Facts<'a> {
     runtime: Runtime,
     scopes: &'a BTreeSet<String>,
     operator: bool,
+    unknown_task: bool,
 }
 
 impl<'a> ClassOf<'a> {
@@ -55,6 +56,10 @@ impl<'a> ClassOf<'a> {
     /// Owned, without what the class does not share.
     pub(crate) fn to_owned(self, plans: &[String]) -> Class {
         let mut caller = self.caller.clone();
+        caller.session = None;
+        if let Some(agent) = &mut caller.agent {
+            agent.session = None;
+        }
         if let Some(tenant) = &mut caller.tenant {
             tenant.plan = plans.get(self.plan_rank).cloned();
         }
@@ -83,6 +88,7 @@ impl<'a> ClassOf<'a> {
             runtime: caller.runtime,
             scopes: &caller.scopes,
             operator: caller.operator,
+            unknown_task: caller.unknown_task,
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct Blueprint {
     /// Argument types the operator declared, by canonical tool name.
     pub declared: BTreeMap<String, BTreeMap<String, DeclaredType>>,
     pub plans: Vec<String>,
+    /// The header that carries a task's key, as denials name it.
+    pub task_header: String,
     /// The default language of what people read.
     pub lang: Lang,
     pub page_size: usize,
@@ -64,6 +66,7 @@ impl Default for Blueprint {
             rules: Vec::new(),
             declared: BTreeMap::new(),
             plans: Setting::default().plans,
+            task_header: Setting::default().task_header,
             lang: Lang::En,
             page_size: 1000,
             kept_views: 1000,
@@ -102,6 +105,7 @@ impl Gate {
         let setting = Setting {
             has_authenticate: blueprint.tools.iter().any(|tool| tool.name.as_str() == "authenticate"),
             plans: blueprint.plans,
+            task_header: blueprint.task_header,
         };
         for tool in &blueprint.tools {
             if let Some(plan) = tool.facts.min_plan.as_ref().filter(|plan| !setting.plans.contains(plan)) {

@@ -9,7 +9,8 @@ use crate::{
     decision::{Lang, Verdict},
     gate::Gate,
     listing::{self, Parameter},
-    tool::{Kind, Permission, Tool},
+    tool::{Kind, Permission, Phrases, Tool},
+    translation::translate,
     view::View,
 };
 
@@ -184,15 +185,6 @@ fn example(tool: &Tool, parameters: &[Parameter], phrases: Option<&Phrases>) -> 
         given = whole;
     }
     Some(given.into())
-}
-
-/// Texts by their English.
-type Phrases = BTreeMap<String, String>;
-
-fn translate(text: &mut String, phrases: Option<&Phrases>) {
-    if let Some(translated) = phrases.and_then(|phrases| phrases.get(text)) {
-        text.clone_from(translated);
-    }
 }
 
 /// Translates the texts of an example, which its author wrote and bounded.

@@ -149,7 +149,7 @@ pub struct Facts {
     /// Descriptions in other languages, by language code.
     pub descriptions: BTreeMap<String, String>,
     /// Texts of parameters and of the example in other languages: by language code, and by the text in English.
-    pub phrases: BTreeMap<String, BTreeMap<String, String>>,
+    pub phrases: BTreeMap<String, Phrases>,
 }
 
 impl Default for Facts {
@@ -348,3 +348,6 @@ impl Binding {
         }
     }
 }
+
+/// Texts in another language, by their English.
+pub type Phrases = BTreeMap<String, String>;

@@ -15,11 +15,12 @@ use serde_json::value::RawValue;
 
 use crate::{
     caller::Caller,
-    decision::{Denial, Verdict},
+    decision::{Denial, Lang, Verdict},
     gate::Gate,
     listing,
     rulebook::{CallFacts, Subject},
     tool::Kind,
+    translation::translated,
 };
 
 /// One caller class at one revision of the gate.
@@ -72,13 +73,16 @@ pub struct Page {
 
 /// Pages of all views, as many as fit.
 #[derive(Debug)]
-pub(crate) struct Pages(Cache<(u64, Kind, usize), Page, Size>);
+pub(crate) struct Pages(Cache<PageKey, Page, Size>);
+
+/// The view, what it is a list of, the language, and the page's number.
+type PageKey = (u64, Kind, Lang, usize);
 
 #[derive(Debug, Clone)]
 struct Size;
 
-impl Weighter<(u64, Kind, usize), Page> for Size {
-    fn weight(&self, _: &(u64, Kind, usize), page: &Page) -> u64 {
+impl Weighter<PageKey, Page> for Size {
+    fn weight(&self, _: &PageKey, page: &Page) -> u64 {
         u64::try_from(page.items.len()).unwrap_or(u64::MAX).max(1)
     }
 }
@@ -88,7 +92,7 @@ impl Pages {
         Self(Cache::with_weighter(kept_views, kept_bytes, Size))
     }
 
-    fn get(&self, key: (u64, Kind, usize), make: impl FnOnce() -> Page) -> Page {
+    fn get(&self, key: PageKey, make: impl FnOnce() -> Page) -> Page {
         self.0.get(&key).unwrap_or_else(|| {
             let page = make();
             self.0.insert(key, page.clone());
@@ -202,24 +206,35 @@ impl List {
         self.order.len().div_ceil(gate.page_size()).max(1)
     }
 
-    fn serialise(&self, gate: &Gate, number: usize) -> Page {
+    fn serialise(&self, gate: &Gate, view: &View, number: usize, lang: Lang) -> Page {
         let on_page = self.order.chunks(gate.page_size()).nth(number).unwrap_or_default();
-        let entries = || on_page.iter().filter_map(|index| Some((gate.catalog().entry(*index)?, self.at(*index)?)));
-        let mut items = Vec::with_capacity(2 + entries().map(|(entry, _)| entry.listed.get().len() + 1).sum::<usize>());
+        let entries =
+            || on_page.iter().filter_map(|index| Some((*index, gate.catalog().entry(*index)?, self.at(*index)?)));
+        let size = entries().map(|(_, entry, _)| entry.listed.get().len() + 1).sum::<usize>();
+        let mut items = Vec::with_capacity(2 + size);
         items.push(b'[');
-        for (entry, shown) in entries() {
+        for (index, entry, shown) in entries() {
+            let definition = match lang {
+                Lang::En => None,
+                lang => translated(&entry.tool, &entry.listed, lang),
+            };
+            let definition = definition.as_deref().unwrap_or(&entry.listed);
             let marked = match shown {
-                Shown::Marked(denial) => match listing::marked(&entry.listed, denial) {
-                    Ok(marked) => Some(marked),
-                    // INVARIANT: what can't be marked is not shown
-                    Err(_) => continue,
-                },
+                Shown::Marked(denial) => {
+                    let elsewhere = (lang != gate.lang())
+                        .then(|| gate.denial(&gate.verdict(view, index, false, false), &view.class, &entry.tool, lang));
+                    match listing::marked(definition, elsewhere.as_ref().unwrap_or(&**denial)) {
+                        Ok(marked) => Some(marked),
+                        // INVARIANT: what can't be marked is not shown
+                        Err(_) => continue,
+                    }
+                }
                 Shown::Callable | Shown::No => None,
             };
             if items.len() > 1 {
                 items.push(b',');
             }
-            items.extend_from_slice(marked.as_deref().unwrap_or(&entry.listed).get().as_bytes());
+            items.extend_from_slice(marked.as_deref().unwrap_or(definition).get().as_bytes());
         }
         items.push(b']');
         Page { items: Bytes::from(items), last: number + 1 == self.pages(gate) }
@@ -257,8 +272,14 @@ impl Listing {
 
     /// Serialised when first asked for, and again when it had to make room: who takes one page does not wait for all.
     pub fn page(&self, kind: Kind, number: usize) -> Option<Page> {
+        self.page_in(kind, number, self.gate.lang())
+    }
+
+    /// The same in another language. Its pages hold the same tools, so that a cursor is good in every language.
+    pub fn page_in(&self, kind: Kind, number: usize, lang: Lang) -> Option<Page> {
         let list = self.list(kind).filter(|list| number < list.pages(&self.gate))?;
-        Some(self.gate.pages().get((self.view.id, kind, number), || list.serialise(&self.gate, number)))
+        let make = || list.serialise(&self.gate, &self.view, number, lang);
+        Some(self.gate.pages().get((self.view.id, kind, lang, number), make))
     }
 
     /// How many tools are listed.

@@ -27,7 +27,8 @@ fn callers_of_one_kind_share_one_view() {
         "both are the lowest plan"
     );
     let project = Some("p-9".to_owned());
-    let other = Agent { id: "a-9".into(), kind: AgentKind::Worker, project, purpose: Some(Purpose::Task) };
+    let other =
+        Agent { id: "a-9".into(), kind: AgentKind::Worker, project, purpose: Some(Purpose::Task), session: None };
     assert!(same(&agent(AgentKind::Worker, Some(Purpose::Task)), &Caller { agent: Some(other), ..Caller::default() }));
 }
 

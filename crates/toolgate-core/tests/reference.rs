@@ -61,6 +61,9 @@ pub(crate) fn refusals(caller: &Caller, tool: &Tool) -> Vec<No> {
     let role = caller.tenant.as_ref().map(|tenant| tenant.role);
     let has_session = kind == Some(AgentKind::Manager) || kind == Some(AgentKind::Worker);
     let anonymous = caller.user.is_none() && caller.agent.is_none() && caller.task.is_none() && !caller.operator;
+    if caller.unknown_task && caller.task.is_none() && facts.scope == Scope::Task {
+        secret("known_task", "task_not_found");
+    }
     // these two have a condition of their own that no anonymous caller meets, and its words help more
     let says_more = facts.permission == Permission::CoordinatorOnly || facts.scope == Scope::Orchestrator;
     if anonymous && facts.permission != Permission::Unauthenticated && !says_more {

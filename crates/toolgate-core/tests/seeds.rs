@@ -59,6 +59,11 @@ fn a_tool_for_tasks_is_nobody_elses() {
         ("task_required", "Missing X-Toolgate-Task-ID header.")
     );
     assert_eq!(code(&gate, &Caller::anonymous(), "write_result"), "authentication_required");
+    for caller in [Caller::anonymous(), user("ann")] {
+        let denial = self::denial(&gate, &Caller { unknown_task: true, ..caller }, "write_result");
+        assert_eq!(denial.code, "task_not_found");
+        assert!(denial.message.starts_with("Task not found in task_log. "), "{denial:?}");
+    }
 }
 
 #[test]

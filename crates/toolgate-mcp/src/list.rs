@@ -21,7 +21,7 @@ pub(crate) fn page(inner: &Inner, ask: &Ask<'_>, kind: Kind) -> Result<[Bytes; 3
         None | Some("null") => 0,
         Some(raw) => inner.cursors.open(&text::string(raw).ok_or_else(cursor::stale)?, &listing())?,
     };
-    let Some(page) = usize::try_from(number).ok().and_then(|number| view.page(kind, number)) else {
+    let Some(page) = usize::try_from(number).ok().and_then(|number| view.page_in(kind, number, ask.lang)) else {
         // A caller without any has no page at all.
         return if number == 0 {
             Ok(inner.pieces.list(ask.id, ask.version, kind, Bytes::from_static(b"[]"), None))

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use toolgate_core::Kind;
+use toolgate_core::{Caller, Kind, SessionDigest};
 use toolgate_spine::Call;
 
 use crate::{
     approval::Wish,
-    call,
+    call, headers,
     identity::KeptCredentials,
     json::text,
     list,
@@ -18,7 +18,7 @@ use crate::{
     render::Asked,
     reply::Reply,
     running::OwnedCall,
-    wire::{self, Ask, Inner, Method},
+    wire::{self, Ask, Inner, Method, Transport},
 };
 
 /// An answer, or a stream that stays open.
@@ -149,7 +149,7 @@ impl Inner {
             inner: Arc::clone(self),
             id: ask.id.to_owned(),
             version: ask.version,
-            caller: Arc::clone(&ask.identified.caller),
+            caller: in_session(ask),
             rejected: ask.identified.rejected,
             call: Arc::new(call),
             capabilities: ask.capabilities(),
@@ -158,6 +158,18 @@ impl Inner {
             post: ask.legacy.and_then(|client| SessionPost::of(&self.wishes, &client)),
         }
     }
+}
+
+/// The caller with the session that its client speaks in, if it has one.
+fn in_session(ask: &Ask<'_>) -> Arc<Caller> {
+    let caller = &ask.identified.caller;
+    let Some(legacy) = &ask.legacy else { return Arc::clone(caller) };
+    let session = match ask.transport {
+        Transport::Http { headers, .. } => headers.get(headers::SESSION_ID).map(|name| name.as_bytes()),
+        // on standard input a session has no name that anybody was told
+        Transport::Stdio { .. } => Some(&legacy.session[..]),
+    };
+    Arc::new(Caller { session: session.map(SessionDigest::of), ..Caller::clone(caller) })
 }
 
 fn too_many() -> Refusal {

@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn agent(id: &str) -> Option<Agent> {
-        Some(Agent { id: id.into(), kind: AgentKind::Worker, project: None, purpose: None })
+        Some(Agent { id: id.into(), kind: AgentKind::Worker, project: None, purpose: None, session: None })
     }
 
     #[test]

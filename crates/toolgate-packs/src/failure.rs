@@ -32,8 +32,15 @@ impl Failure {
         Self { error: error.into(), code: "internal" }
     }
 
-    pub(crate) fn no_task() -> Self {
-        Self { error: "Missing X-Toolgate-Task-ID header.".to_owned(), code: "task_required" }
+    pub(crate) fn no_task(header: &str) -> Self {
+        Self { error: format!("Missing {header} header."), code: "task_required" }
+    }
+
+    /// The caller named a task by a key that no running task has. The key is a secret, and not repeated.
+    pub(crate) fn task_gone() -> Self {
+        let error =
+            "Task not found in task_log. The task may not have been registered before execution, or it has ended.";
+        Self::not_found(error)
     }
 
     pub(crate) fn unknown_task(task_id: &str) -> Self {

@@ -7,7 +7,10 @@ use toolgate_store::{
     Standing, Store, StoreError, TaskEnd, TaskRecord, TaskSetting,
 };
 
-use crate::identity::{IdentityError, TaskKey};
+use crate::{
+    identity::{IdentityError, TaskKey},
+    team::with,
+};
 
 /// A process to start.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -125,6 +128,11 @@ pub async fn start_task(store: &Store, wish: TaskWish, now: i64) -> Result<Value
         }
         return Ok(shown);
     }
+    if wish.orchestrator
+        && let Some(shown) = shown.as_object_mut()
+    {
+        shown.insert("note".to_owned(), NO_STEPS.into());
+    }
     let new = NewTask {
         task_id,
         key_hash: key.hash(),
@@ -139,6 +147,10 @@ pub async fn start_task(store: &Store, wish: TaskWish, now: i64) -> Result<Value
     store.tasks().start(new).await?;
     Ok(shown)
 }
+
+/// Told to whoever starts an orchestrator of no process.
+const NO_STEPS: &str = "this orchestrator has no steps to decide about; start a process with 'toolgate process start FILE', \
+    then its tasks, the orchestrator's too, with 'toolgate task start --process proc_…'";
 
 /// The process, if the store runs one of this name; any other name is a label that tasks share.
 async fn run_of(store: &Store, process: Option<&str>) -> Result<Option<String>, RunProblem> {
@@ -207,13 +219,13 @@ fn begun_json(process: &str, begun: &Begun) -> Value {
 
 /// What can start, what runs, or how it ended.
 pub fn next_json(progress: &Progress) -> Value {
-    let of = |next: Next| {
+    let of = |standing: &str, next: Next| {
         let step = next.step().and_then(|index| progress.steps.get(index)).map(|step| step.task.as_str());
-        json!({"phase": next.phase().as_str(), "step_index": next.step(), "step": step})
+        json!({"standing": standing, "phase": next.phase().as_str(), "step_index": next.step(), "step": step})
     };
     match progress.standing() {
-        Standing::Ready(next) => json!({"standing": "ready", "next": of(next)}),
-        Standing::Running(next, task) => json!({"standing": "running", "task_id": task.task_id, "next": of(next)}),
+        Standing::Ready(next) => of("ready", next),
+        Standing::Running(next, task) => with(of("running", next), "task_id", task.task_id.as_str().into()),
         Standing::Done(state) => json!({"standing": "done", "state": state.as_str()}),
     }
 }

@@ -44,7 +44,7 @@ pub fn project_with_agents(project: &Project, assigned: &[Assignment]) -> Value 
     with(project_json(project), "agents", json!(agents))
 }
 
-fn with(mut object: Value, key: &str, value: Value) -> Value {
+pub(crate) fn with(mut object: Value, key: &str, value: Value) -> Value {
     if let Some(object) = object.as_object_mut() {
         object.insert(key.to_owned(), value);
     }

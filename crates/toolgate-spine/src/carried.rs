@@ -48,6 +48,7 @@ impl Spine {
     pub(crate) async fn carry(&self, call: Carried) -> Outcome {
         let Carried { id, house, guarded, yes, source, slot, client, plan, started } = call;
         let (tool, caller) = (Arc::clone(&guarded.decided.tool), Arc::clone(&guarded.decided.caller));
+        let lang = guarded.decided.lang;
         let named = Named::known(&tool, &guarded.decided.asked);
         let mut noted = Noted::of(&house, &caller, &id, named, Some(&guarded.arguments))
             .part_of(plan.as_ref().map(|link| link.plan.as_str()));
@@ -78,7 +79,7 @@ impl Spine {
             (Undo::Unsaid, Outcome::Answered(output), Some(input)) => house.undo_of(&tool, &input, output),
             (undo, ..) => undo,
         };
-        let after = After { undo, approval, plan };
+        let after = After { undo, approval, plan, lang };
         let outcome = match ran_as(&tool) {
             Ran::Write => {
                 let named = (&*id, noted.input());

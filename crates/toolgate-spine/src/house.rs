@@ -36,6 +36,10 @@ pub struct House {
     /// By name.
     pub(crate) flows: BTreeMap<String, NamedFlow>,
     pub(crate) who: Who,
+    /// The pack's own `undo`, where it is loaded.
+    pub(crate) undo_tool: Option<Arc<Tool>>,
+    /// Whether the answer of a write names its receipt in a block of text too.
+    pub(crate) receipt_notes: bool,
 }
 
 /// What a flow of some name may call, whoever opens it.
@@ -96,12 +100,19 @@ impl House {
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
         let rules = hex(&gate.rulebook().digest()).into();
         let (plain, flows, who) = (Redactor::default(), BTreeMap::new(), Who::default());
-        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who })
+        let is_undo = |tool: &&Arc<Tool>| &*tool.source == "spine" && tool.own_name.as_str() == "undo";
+        let undo_tool = gate.catalog().tools().find(is_undo).cloned();
+        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who, undo_tool, receipt_notes: true })
     }
 
     /// With flows that can be opened by name.
     pub fn with_flows(self, flows: BTreeMap<String, NamedFlow>) -> Self {
         Self { flows, ..self }
+    }
+
+    /// Whether the answers of writes name their receipts in a block of text.
+    pub fn with_receipt_notes(self, receipt_notes: bool) -> Self {
+        Self { receipt_notes, ..self }
     }
 
     /// Some source offers more than tools.

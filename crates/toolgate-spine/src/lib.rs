@@ -33,6 +33,7 @@ mod outcome;
 mod places;
 mod planning;
 mod post;
+mod receipt_note;
 mod receipts;
 mod recorded;
 mod results;

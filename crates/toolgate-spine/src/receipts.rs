@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use indexmap::IndexMap;
 use serde_json::value::{RawValue, to_raw_value};
-use toolgate_core::{Caller, Tool, tool::Effect};
+use toolgate_core::{Caller, Lang, Tool, tool::Effect};
 use toolgate_store::{Approval, NewReceipt, Receipt, StoreError, UndoKind, UndoRecord};
 
 use crate::{
@@ -38,10 +38,11 @@ pub(crate) struct After {
     pub(crate) approval: Option<Box<Approval>>,
     /// The plan it is a step of.
     pub(crate) plan: Option<PlanLink>,
+    pub(crate) lang: Lang,
 }
 
 impl Spine {
-    /// The outcome of a write, its receipt named in `_meta`.
+    /// The outcome of a write, its receipt named in it. A plan names the receipts of its steps itself.
     pub(crate) async fn with_receipt(
         &self,
         house: &House,
@@ -49,18 +50,22 @@ impl Spine {
         tool: &Arc<Tool>,
         (call, input): (&str, &str),
         outcome: Outcome,
-        After { undo, approval, plan: link }: After,
+        After { undo, approval, plan: link, lang }: After,
     ) -> Outcome {
         let Some(books) = self.books.as_ref().filter(|_| tool.facts.effect == Effect::Write) else { return outcome };
         let plan = link.as_ref().map(|link| link.plan.as_str());
         let approval = approval.as_deref();
         let done = Done { house, caller, tool, call, input, undo: &undo, approval, undoes: None, plan };
         let linked = |receipt: &Receipt| link.iter().for_each(|link| link.left(receipt));
+        let named = |result: &Bytes, receipt: &Receipt| match link {
+            Some(_) => receipted(result, receipt),
+            None => house.receipted(caller, result, receipt, lang),
+        };
         match outcome {
             Outcome::Answered(result) if !is_error(&result) => match leave(books, &done, Some(&result)).await {
                 Ok(receipt) => {
                     linked(&receipt);
-                    Outcome::Answered(receipted(&result, &receipt))
+                    Outcome::Answered(named(&result, &receipt))
                 }
                 Err(fault) => unrecorded(true, &fault),
             },
@@ -69,7 +74,7 @@ impl Spine {
                 left.iter().for_each(linked);
                 let answer = match left {
                     Ok(receipt) => {
-                        let named = receipted(answer.bytes(), &receipt);
+                        let named = named(answer.bytes(), &receipt);
                         answer.with_bytes(named)
                     }
                     Err(_) => answer,
@@ -120,7 +125,7 @@ pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>
         .await
 }
 
-type RawObject = IndexMap<String, Box<RawValue>>;
+pub(crate) type RawObject = IndexMap<String, Box<RawValue>>;
 
 /// A tool that failed did nothing that could be taken back.
 pub(crate) fn is_error(result: &Bytes) -> bool {

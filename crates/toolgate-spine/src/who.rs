@@ -64,7 +64,7 @@ fn is_of_the_tool(caller: &Caller, tool: Option<&Tool>) -> bool {
 #[cfg(test)]
 mod tests {
     use toolgate_core::{
-        Facts, Kind, ToolName,
+        Facts, Kind, SessionDigest, ToolName,
         caller::{Flow, Tenant, UserId},
     };
 
@@ -95,6 +95,8 @@ mod tests {
             ann.clone(),
             Caller { operator: true, ..ann.clone() },
             Caller { scopes: ["approve".to_owned()].into(), ..ann.clone() },
+            Caller { session: Some(SessionDigest::of(b"one")), ..ann.clone() },
+            Caller { session: Some(SessionDigest::of(b"two")), ..ann.clone() },
             Caller { tenant: Some(tenant("a")), ..ann.clone() },
             Caller { tenant: Some(tenant("b")), ..ann.clone() },
             Caller { tenant: Some(switching("a")), ..ann.clone() },
@@ -104,6 +106,8 @@ mod tests {
             },
         ];
         let tools = ["echo", "other"].map(tool);
+        let first = who.named(&callers[3]);
+        assert!(Arc::ptr_eq(&first.actor, &who.named(&callers[3]).actor), "written once for each caller");
         for _ in 0..2 {
             for caller in &callers {
                 let named = who.named(caller);

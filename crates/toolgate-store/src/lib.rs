@@ -68,9 +68,9 @@ pub use location::Location;
 pub use page::{Mark, Page, Paging};
 pub use plans::{NewPlan, Plan, PlanEnd, PlanFault, PlanFilter, PlanState, Plans, Step, StepEnd, StepState};
 pub use processes::{
-    Begun, Decided, Decision, DecisionKind, DefinitionProblem, Effect, EndedTask, Injected, InjectedStep, NewDecision,
-    NewProcess, NewRun, Next, OrchestratorDefinition, Process, ProcessDefinition, ProcessFault, ProcessState,
-    ProcessStep, Processes, Progress, RunEnd, RunTask, Standing, StepDefinition, TaskDefinition,
+    Begun, Decided, Decision, DecisionKind, DefinitionProblem, Effect, EndedTask, Injected, InjectedStep, LabelledTask,
+    NewDecision, NewProcess, NewRun, Next, OrchestratorDefinition, Process, ProcessDefinition, ProcessFault,
+    ProcessState, ProcessStep, Processes, Progress, RunEnd, RunTask, Standing, StepDefinition, TaskDefinition,
 };
 pub use query::{QueryFault, QueryLimits, QueryRows, ReadOnlyDatabase, RowCut};
 pub use receipts::{

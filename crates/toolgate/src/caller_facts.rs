@@ -123,6 +123,7 @@ impl CallerFacts {
                         .parse()?,
                     project: self.project.clone(),
                     purpose: self.purpose.as_deref().map(str::parse).transpose()?,
+                    session: None,
                 }),
                 None => None,
             },
@@ -135,6 +136,8 @@ impl CallerFacts {
             runtime: self.runtime.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
             scopes: self.scopes.clone(),
             operator: self.operator,
+            unknown_task: false,
+            session: None,
         })
     }
 }

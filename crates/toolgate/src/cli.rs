@@ -208,6 +208,18 @@ pub enum Command {
     /// The database itself.
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Show what a caller noted with events.log, newest first.
+    Events {
+        /// Who noted it, the whole word: "user:ann".
+        principal: String,
+        /// At most so many.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Look for what would keep Toolgate from working here.
     Doctor {
         #[command(flatten)]

@@ -140,6 +140,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
         rules: rule_files(config)?,
         declared,
         plans: config.plans.clone(),
+        task_header: config.identity.named_task_header(),
         lang,
         page_size: config.server.page_size,
         kept_views: config.server.kept_views,
@@ -184,7 +185,7 @@ pub fn house(
         result_bytes: limits.result_bytes,
     };
     let flows = flows(config, &gate)?;
-    Ok(House::new(gate, sources, defaults)?.with_flows(flows))
+    Ok(House::new(gate, sources, defaults)?.with_flows(flows).with_receipt_notes(config.receipt_notes))
 }
 
 /// The configured flows, with canonical names. A tool that is not here yet stays as it is written, and is let in once it is.

@@ -60,6 +60,8 @@ mod hidden;
 mod import;
 #[path = "command/killed.rs"]
 mod killed;
+#[path = "command/languages.rs"]
+mod languages;
 #[path = "command/large_results.rs"]
 mod large_results;
 #[path = "command/ledger.rs"]
@@ -90,8 +92,12 @@ mod plans;
 mod policy;
 #[path = "command/processes.rs"]
 mod processes;
+#[path = "command/receipt_notes.rs"]
+mod receipt_notes;
 #[path = "command/receipts.rs"]
 mod receipts;
+#[path = "command/recorded_sessions.rs"]
+mod recorded_sessions;
 #[path = "command/reload.rs"]
 mod reload;
 #[path = "command/replay.rs"]

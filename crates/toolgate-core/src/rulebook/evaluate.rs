@@ -70,6 +70,7 @@ impl Rulebook {
         attributes.insert("runtime".into(), text(caller.runtime.as_str()));
         attributes.insert("scopes".into(), set(caller.scopes.iter().map(String::as_str)));
         attributes.insert("operator".into(), RestrictedExpression::new_bool(caller.operator));
+        attributes.insert("unknown_task".into(), RestrictedExpression::new_bool(caller.unknown_task));
         let known = Binding::ALL.iter().filter(|binding| binding.value(caller).is_some());
         attributes.insert("known".into(), set(known.map(|binding| binding.as_str())));
         Entity::new(uid("Caller", "caller")?, attributes, HashSet::new()).ok().map(Subject)

@@ -132,6 +132,7 @@ impl Rulebook {
             reads_identity,
             plans: setting.plans.clone(),
             sign_in: sign_in(setting.has_authenticate),
+            task_header: setting.task_header.clone(),
             asked: AtomicU64::new(0),
         })
     }

@@ -114,6 +114,7 @@ pub struct Rulebook {
     /// Of every rule's text, in the order they are asked, and of the plans.
     digest: [u8; 32],
     sign_in: Texts,
+    task_header: String,
     asked: AtomicU64,
 }
 
@@ -124,11 +125,17 @@ pub struct Setting {
     pub plans: Vec<String>,
     /// `authenticate` is loaded, so that a denial can point to it.
     pub has_authenticate: bool,
+    /// The header that carries a task's key.
+    pub task_header: String,
 }
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { plans: ["starter", "professional", "enterprise"].map(str::to_owned).to_vec(), has_authenticate: false }
+        Self {
+            plans: ["starter", "professional", "enterprise"].map(str::to_owned).to_vec(),
+            has_authenticate: false,
+            task_header: "X-Toolgate-Task-ID".to_owned(),
+        }
     }
 }
 
@@ -167,6 +174,11 @@ impl Rulebook {
         self.reads_identity
     }
 
+    /// The header that carries a task's key.
+    pub fn task_header(&self) -> &str {
+        &self.task_header
+    }
+
     /// The tool shares its decisions only with itself.
     pub(crate) fn singles_out(&self, tool: &str) -> bool {
         self.reads_tool_name || self.named_tools.contains(tool)
@@ -194,6 +206,7 @@ impl Rulebook {
             .replace("{scopes}", &missing.join(" "))
             .replace("{unbound}", &tool.unbound(caller).collect::<Vec<_>>().join(", "))
             .replace("{sign_in}", self.sign_in.get(lang))
+            .replace("{task_header}", &self.task_header)
             .trim_end()
             .to_owned()
     }

@@ -105,8 +105,13 @@ impl Identify for Names {
             match token.split_once(':').filter(|_| !revoked) {
                 Some(("user", name)) => caller.user = Some(UserId::own(name).unwrap()),
                 Some(("agent", id)) => {
-                    caller.agent =
-                        Some(Agent { id: id.to_owned(), kind: AgentKind::Worker, project: None, purpose: None });
+                    caller.agent = Some(Agent {
+                        id: id.to_owned(),
+                        kind: AgentKind::Worker,
+                        project: None,
+                        purpose: None,
+                        session: None,
+                    });
                 }
                 _ => rejected = Some(Rejection::Invalid),
             }

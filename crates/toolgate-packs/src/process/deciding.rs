@@ -81,7 +81,7 @@ async fn taken_down(
         }
     }
     let new = NewDecision { decision, reasoning, injected_steps, at: now() };
-    store.processes().decide(&task.id, new).await.map_err(|fault| failed(&task.id, fault))
+    store.processes().decide(&task.id, new).await.map_err(|fault| failed(task, fault))
 }
 
 /// With what the decision leads to, and what the orchestrator might not expect of it.

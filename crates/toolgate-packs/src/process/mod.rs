@@ -38,7 +38,7 @@ impl ProcessPack {
     }
 
     async fn answer(&self, call: &Recorded) -> Result<ToolAnswer, Failure> {
-        let task = Desk::of(&self.store, call.caller()).task()?;
+        let task = Desk::of(&self.store, call).task()?;
         let given = call.arguments();
         match call.tool().own_name.as_str() {
             "get_process_state" => state::show(&self.store, task).await,

@@ -14,12 +14,60 @@ use crate::{
 /// The process of a task, as it is now.
 pub(super) async fn progress(store: &Store, task: &Task) -> Result<Progress, Failure> {
     let process = task.process.as_deref().unwrap_or_default();
-    let found = store.processes().progress(process).await.map_err(|fault| failed(&task.id, fault))?;
-    found.ok_or_else(|| Failure::not_found(format!("No tasks found for process '{}'.", short(process))))
+    let found = store.processes().progress(process).await.map_err(|fault| failed(task, fault))?;
+    found.ok_or_else(|| no_steps(task))
 }
 
+/// What an orchestrator of a label is told. A label is a name that tasks share, and there is nothing to decide about it.
+fn no_steps(task: &Task) -> Failure {
+    let what = match &task.process {
+        Some(label) => format!("Process '{}' is a label that tasks share: it has no steps", short(label)),
+        None => format!("Task '{}' belongs to no process", short(&task.id)),
+    };
+    Failure::conflict(format!("{what}, so that there is nothing to decide about. {START_A_PROCESS}"))
+}
+
+const START_A_PROCESS: &str = "The operator starts a process with 'toolgate process start FILE', and its tasks, the \
+    orchestrator's too, with 'toolgate task start --process proc_…'.";
+
 pub(super) async fn show(store: &Store, task: &Task) -> Result<ToolAnswer, Failure> {
-    let progress = progress(store, task).await?;
+    let process = task.process.as_deref().unwrap_or_default();
+    match store.processes().progress(process).await.map_err(|fault| failed(task, fault))? {
+        Some(progress) => shown(&progress),
+        None => show_label(store, task).await,
+    }
+}
+
+/// The tasks that share a label: those that have ended are its steps done, those that run the ones to come.
+async fn show_label(store: &Store, task: &Task) -> Result<ToolAnswer, Failure> {
+    let tasks = match &task.process {
+        Some(label) => store.processes().labelled(label).await.map_err(|fault| Failure::store(&fault))?,
+        None => Vec::new(),
+    };
+    let (mut completed, mut pending) = (Vec::new(), Vec::new());
+    for (index, task) in tasks.iter().filter(|task| !task.is_orchestrator).enumerate() {
+        let name = task.name.as_deref().unwrap_or(&task.task_id);
+        match task.ended {
+            Some(end) => completed.push(json!({"index": index, "task_name": name, "task_id": task.task_id,
+                "success": end.success, "exit_code": end.exit_code, "duration_ms": end.duration_ms})),
+            None => pending.push(json!({"index": index, "task_name": name})),
+        }
+    }
+    let label = task.process.as_deref().unwrap_or(&task.id);
+    answered(&json!({
+        "process_id": label,
+        "process_name": label,
+        "state": "running",
+        "current_index": completed.len(),
+        "completed_steps": completed,
+        "pending_steps": pending,
+        "injections_left": 0,
+        "orchestrator_decisions": [],
+        "note": no_steps(task).error,
+    }))
+}
+
+fn shown(progress: &Progress) -> Result<ToolAnswer, Failure> {
     let (mut completed, mut pending) = (Vec::new(), Vec::new());
     for (index, step) in progress.steps.iter().enumerate() {
         match progress.completed(step) {
@@ -54,14 +102,14 @@ fn decided(decision: &Decision) -> Value {
     shown
 }
 
-pub(super) fn failed(task_id: &str, fault: ProcessFault) -> Failure {
+pub(super) fn failed(task: &Task, fault: ProcessFault) -> Failure {
     match fault {
         ProcessFault::UnknownTask { id } => Failure::unknown_task(&id),
-        ProcessFault::NoPart { id } => Failure::conflict(format!("Task '{id}' is not part of a process's run.")),
+        ProcessFault::NoPart { .. } => no_steps(task),
         ProcessFault::Ended { id } => Failure::conflict(format!("Task '{id}' has ended.")),
         ProcessFault::Store(fault) => Failure::store(&fault),
         other => {
-            tracing::warn!(target: "toolgate::process", task_id, %other, "a process could not be changed");
+            tracing::warn!(target: "toolgate::process", task_id = task.id, %other, "a process could not be changed");
             Failure::conflict("The process changed at the same time. Look at its state and try again.")
         }
     }

@@ -1,6 +1,7 @@
 //! Where a caller works: its task, the process it may see, and the tenant whose knowledge it shares.
 
 use toolgate_core::{Caller, caller::Task};
+use toolgate_spine::Recorded;
 use toolgate_store::{ArtifactRepository, KnowledgeRepository, ResultRepository, Store};
 
 use crate::failure::Failure;
@@ -8,15 +9,20 @@ use crate::failure::Failure;
 pub(crate) struct Desk<'c> {
     store: &'c Store,
     caller: &'c Caller,
+    /// The header that carries a task's key.
+    task_header: &'c str,
 }
 
 impl<'c> Desk<'c> {
-    pub(crate) fn of(store: &'c Store, caller: &'c Caller) -> Self {
-        Self { store, caller }
+    pub(crate) fn of(store: &'c Store, call: &'c Recorded) -> Self {
+        Self { store, caller: call.caller(), task_header: call.gate().rulebook().task_header() }
     }
 
     pub(crate) fn task(&self) -> Result<&'c Task, Failure> {
-        self.caller.task.as_ref().ok_or_else(Failure::no_task)
+        self.caller.task.as_ref().ok_or_else(|| match self.caller.unknown_task {
+            true => Failure::task_gone(),
+            false => Failure::no_task(self.task_header),
+        })
     }
 
     /// A task of no process is a process of its own; without a task there is none.

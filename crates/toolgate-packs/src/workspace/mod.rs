@@ -52,7 +52,7 @@ impl WorkspacePack {
     }
 
     async fn answer(&self, call: &Recorded) -> Result<ToolAnswer, Failure> {
-        let desk = Desk::of(&self.store, call.caller());
+        let desk = Desk::of(&self.store, call);
         let given = call.arguments();
         match call.tool().own_name.as_str() {
             "write_result" => results::write(&desk, &self.summarizer, read(given)?).await,

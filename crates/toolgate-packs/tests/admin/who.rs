@@ -27,7 +27,7 @@ fn names() -> Vec<String> {
 on_both! {
     async fn to_strangers_members_and_billing_every_tool_is_unknown(world: World) {
         world.two_tenants().await;
-        let agent = Agent { id: "a".into(), kind: AgentKind::Manager, project: None, purpose: None };
+        let agent = Agent { id: "a".into(), kind: AgentKind::Manager, project: None, purpose: None, session: None };
         let callers = [
             Caller::anonymous(),
             user("eve"),

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use toolgate_core::Caller;
-use toolgate_store::{NewProcess, NewRun, ProcessDefinition, TaskEnd, TaskSetting};
+use toolgate_store::{NewProcess, NewRun, NewTask, ProcessDefinition, TaskEnd, TaskSetting};
 
 use crate::world::{World, calling};
 
@@ -83,13 +83,30 @@ on_both! {
         assert_eq!(decision["injected_steps"], json!([{"task_name": "repair", "prompt": "mend"}]));
     }
 
-    async fn a_process_that_the_store_does_not_know_has_no_state(world: World) {
+    async fn a_label_shows_its_tasks_and_leaves_nothing_to_decide(world: World) {
         let task = world.task(Some("label"), None, TaskSetting::default()).await;
         let id = &task.task.as_ref().unwrap().id;
         let orchestrator = calling(id, Some("label"), true);
-        assert_eq!(world.bad(&orchestrator, "get_process_state", json!({})).await, ("No tasks found for process 'label'.".into(), "not_found".into()));
+        for (number, task_id, name) in [(1, "t-done", Some("analyse")), (2, "t-runs", None)] {
+            let (task_id, name) = (task_id.to_owned(), name.map(str::to_owned));
+            let process = Some("label".to_owned());
+            let new = NewTask { task_id, key_hash: [number; 32], process, name, created_at: number.into(), ..NewTask::default() };
+            world.store.tasks().start(new).await.unwrap();
+        }
+        let end = TaskEnd { success: true, exit_code: Some(0), duration_ms: Some(3), ..TaskEnd::default() };
+        world.store.processes().end("t-done", &end, 5).await.unwrap();
+        let state = world.good(&orchestrator, "get_process_state", json!({})).await;
+        let done = json!([{"index": 0, "task_name": "analyse", "task_id": "t-done", "success": true, "exit_code": 0, "duration_ms": 3}]);
+        assert_eq!((&state["completed_steps"], &state["pending_steps"]), (&done, &json!([{"index": 1, "task_name": "t-runs"}])));
+        assert!(state["note"].as_str().unwrap().contains("toolgate process start"), "{state}");
         let decided = world.bad(&orchestrator, "set_process_decision", json!({"decision": "abort", "reasoning": "r"})).await;
-        assert_eq!(decided, (format!("Task '{id}' is not part of a process's run."), "conflict".into()));
+        assert_eq!(decided.1, "conflict");
+        assert!(decided.0.starts_with("Process 'label' is a label that tasks share: it has no steps, so that there is nothing to decide about."), "{decided:?}");
+        assert!(decided.0.contains("toolgate task start --process proc_"), "it says the way that works: {decided:?}");
+        let injected = world.bad(&orchestrator, "inject_steps", json!({"steps": [{"task_name": "x"}]})).await;
+        assert_eq!(injected, decided);
+        let alone = world.bad(&calling(id, None, true), "set_process_decision", json!({"decision": "abort", "reasoning": "r"})).await;
+        assert!(alone.0.contains("belongs to no process"), "{alone:?}");
         let nobody = world.bad(&calling("task_77", Some("label"), true), "set_process_decision", json!({"decision": "abort", "reasoning": "r"})).await;
         assert_eq!(nobody.0, "Task 'task_77' not found in task_log. The task may not have been registered before execution.");
     }

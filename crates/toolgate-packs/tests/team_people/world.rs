@@ -238,13 +238,22 @@ impl World {
 
 pub fn coordinator() -> Caller {
     Caller {
-        agent: Some(Agent { id: "coordinator".into(), kind: AgentKind::Coordinator, project: None, purpose: None }),
+        agent: Some(Agent {
+            id: "coordinator".into(),
+            kind: AgentKind::Coordinator,
+            project: None,
+            purpose: None,
+            session: None,
+        }),
         ..Caller::default()
     }
 }
 
 pub fn agent(id: &str, kind: AgentKind, purpose: Option<Purpose>) -> Caller {
-    Caller { agent: Some(Agent { id: id.into(), kind, project: Some("p".into()), purpose }), ..Caller::default() }
+    Caller {
+        agent: Some(Agent { id: id.into(), kind, project: Some("p".into()), purpose, session: None }),
+        ..Caller::default()
+    }
 }
 
 fn tool(source: &str, offer: ToolOffer) -> Tool {

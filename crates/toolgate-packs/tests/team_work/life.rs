@@ -92,6 +92,7 @@ on_both! {
         world.good(&bob, "report_completed", json!({"result": "success"})).await;
         assert_eq!(world.action(&boss).await, "completion_check");
         let progress = world.good(&boss, "get_my_task_progress", json!({})).await;
+        assert_eq!(progress["tasks"][0]["task_id"], progress["tasks"][0]["id"], "one name for a task at every depth");
         assert_eq!(progress["tasks"][0]["subtasks"].as_array().unwrap().len(), 2);
         world.good(&boss, "report_completed", json!({"result": "success", "summary": "red"})).await;
         assert_eq!(world.task(&whole).await.status, TaskStatus::Done);

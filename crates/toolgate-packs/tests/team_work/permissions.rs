@@ -40,7 +40,7 @@ const CHATS: &[&str] = &[
 on_both! {
     async fn who_may_not_is_told_so_and_nothing_else(world: World) {
         let coordinator = Caller {
-            agent: Some(Agent { id: "c".into(), kind: AgentKind::Coordinator, project: None, purpose: None }),
+            agent: Some(Agent { id: "c".into(), kind: AgentKind::Coordinator, project: None, purpose: None, session: None }),
             ..Caller::default()
         };
         for tool in EVERYONE.iter().chain(TASKS).chain(CHATS) {

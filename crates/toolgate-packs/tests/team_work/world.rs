@@ -253,7 +253,7 @@ fn spine(store: &Store, clock: &Arc<AtomicI64>) -> Arc<Spine> {
 /// Whoever says so; sessions are another matter.
 pub fn caller(agent: &str, purpose: Purpose) -> Caller {
     let kind = if ["boss", "eve", "hana"].contains(&agent) { AgentKind::Manager } else { AgentKind::Worker };
-    let agent = Agent { id: agent.into(), kind, project: Some("p".into()), purpose: Some(purpose) };
+    let agent = Agent { id: agent.into(), kind, project: Some("p".into()), purpose: Some(purpose), session: None };
     Caller { agent: Some(agent), ..Caller::default() }
 }
 

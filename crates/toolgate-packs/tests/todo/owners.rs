@@ -53,7 +53,7 @@ on_both! {
 
     async fn a_caller_without_a_user_is_turned_away_before_the_tool_runs(world: World) {
         let task = Caller { task: Some(Task { id: "t".into(), process: None, orchestrator: false }), ..Caller::default() };
-        let agent = Agent { id: "a".into(), kind: AgentKind::Worker, project: None, purpose: None };
+        let agent = Agent { id: "a".into(), kind: AgentKind::Worker, project: None, purpose: None, session: None };
         let agent = Caller { agent: Some(agent), ..Caller::default() };
         for caller in [task, agent] {
             for tool in TOOLS {

@@ -43,7 +43,13 @@ fn facts(session: team::AgentSession) -> AgentSession {
         team::Purpose::Chat => Purpose::Chat,
     };
     AgentSession {
-        agent: Agent { id: session.agent, kind, project: Some(session.project), purpose: Some(purpose) },
+        agent: Agent {
+            id: session.agent,
+            kind,
+            project: Some(session.project),
+            purpose: Some(purpose),
+            session: Some(session.id),
+        },
         owner: session.owner.and_then(|owner| owner_of(&owner)),
         // a team's tasks are its own: they give no rights of a task that runs under a process
         task: None,

@@ -66,6 +66,8 @@ impl Claims {
             runtime: word(self.runtime.as_deref())?.unwrap_or(Runtime::Server),
             scopes: self.scopes.clone(),
             operator: self.operator,
+            unknown_task: false,
+            session: None,
         };
         let claimed_task = self.task.as_deref().map(|id| named("task", id)).transpose()?;
         Ok(Standing::new(caller, claimed_task))
@@ -91,7 +93,7 @@ impl Claims {
         let kind = word::<AgentKind>(self.kind.as_deref())?;
         let kind = kind.ok_or(IdentityError::Lonely { fact: "agent", needs: "kind" })?;
         let purpose = word::<Purpose>(self.purpose.as_deref())?;
-        Ok(Some(Agent { id: named("agent", id)?, kind, project: self.project.clone(), purpose }))
+        Ok(Some(Agent { id: named("agent", id)?, kind, project: self.project.clone(), purpose, session: None }))
     }
 
     fn flow(&self) -> Result<Option<Flow>, IdentityError> {

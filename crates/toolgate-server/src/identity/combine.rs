@@ -26,6 +26,8 @@ pub(super) enum Outcome {
 pub(super) struct Combination {
     standing: Option<Standing>,
     seen: Vec<Kind>,
+    /// Some credential named a task that is not known or has ended.
+    names_unknown_task: bool,
 }
 
 /// The first credential of a kind was invalid: nothing else on the request counts.
@@ -36,7 +38,10 @@ impl Combination {
         match outcome {
             Outcome::Invalid(kind, rejection) if !self.seen.contains(&kind) => return Err(Anonymous(rejection)),
             Outcome::Invalid(..) => {}
-            Outcome::Void(kind) => self.seen.push(kind),
+            Outcome::Void(kind) => {
+                self.names_unknown_task = true;
+                self.seen.push(kind);
+            }
             Outcome::Holds(standing) => self.hold(*standing),
         }
         Ok(())
@@ -59,8 +64,9 @@ impl Combination {
         }
     }
 
-    pub(super) fn into_standing(self) -> Option<Standing> {
-        self.standing
+    /// What holds, and whether some credential named a task that is not known or has ended.
+    pub(super) fn into_standing(self) -> (Option<Standing>, bool) {
+        (self.standing, self.names_unknown_task)
     }
 }
 
@@ -99,6 +105,8 @@ fn merge(first: Standing, later: Standing) -> Standing {
         runtime: if a.runtime == Runtime::Client { a.runtime } else { b.runtime },
         scopes: a.scopes.into_iter().chain(b.scopes).collect(),
         operator: a.operator || b.operator,
+        unknown_task: a.unknown_task || b.unknown_task,
+        session: a.session.or(b.session),
     };
     Standing { caller, ..first }
 }

@@ -184,10 +184,12 @@ impl Identity {
         {
             return Ok(self.anonymous(credentials.browser, Some(rejection)));
         }
-        let caller = match combination.into_standing() {
+        let (standing, names_unknown_task) = combination.into_standing();
+        let mut caller = match standing {
             Some(standing) => self.settle_owner(standing).await?,
             None => Caller::default(),
         };
+        caller.unknown_task = names_unknown_task && caller.task.is_none();
         Ok(Identified { caller: Arc::new(combine::finish(caller, credentials.browser)), rejected: None })
     }
 

@@ -287,7 +287,13 @@ fn of_store(id: String) -> Tenant {
 }
 
 fn coordinator() -> Standing {
-    let agent = Agent { id: "coordinator".to_owned(), kind: AgentKind::Coordinator, project: None, purpose: None };
+    let agent = Agent {
+        id: "coordinator".to_owned(),
+        kind: AgentKind::Coordinator,
+        project: None,
+        purpose: None,
+        session: None,
+    };
     Standing::new(Caller { agent: Some(agent), ..Caller::default() }, None)
 }
 

@@ -26,6 +26,11 @@ async fn an_unknown_or_finished_task_is_simply_no_task() {
     let ada = world.user("ada");
     let shown = Credentials { bearer: Some(&ada), task_keys: &[&key], ..Credentials::default() };
     assert_eq!(world.ask(shown).await.caller.principal(), "user:ada");
+    for (key, is_named_in_vain) in [("unknown", true), (&*key, true), ("", false)] {
+        assert_eq!(world.task_header(key).await.caller.unknown_task, is_named_in_vain, "{key}");
+    }
+    world.change_task("t1", |row| row.live = true);
+    assert!(!world.task_header(&key).await.caller.unknown_task);
 }
 
 #[tokio::test]

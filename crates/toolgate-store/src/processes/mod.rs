@@ -8,6 +8,7 @@ mod course;
 mod decision;
 mod definition;
 mod fault;
+mod label;
 mod progress;
 mod run;
 mod step;
@@ -18,6 +19,7 @@ pub use self::{
     decision::{Decision, DecisionKind, Effect, InjectedStep, NewDecision},
     definition::{DefinitionProblem, OrchestratorDefinition, ProcessDefinition, StepDefinition, TaskDefinition},
     fault::ProcessFault,
+    label::LabelledTask,
     progress::{Next, Progress, RunEnd, RunTask, Standing},
     run::{Begun, Decided, EndedTask, NewRun},
     step::{Injected, ProcessStep},

@@ -9,7 +9,7 @@ use toolgate_store::{
     team::{Agent, AgentChange, NewAgent, Passkey},
 };
 
-use super::{agent_sessions, books, print, task::fields};
+use super::{agent_sessions, books, print, table::table, task::fields, when::dated};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{AddAgent, AgentCommand, Output, SetAgent},
@@ -25,11 +25,12 @@ pub async fn run(command: AgentCommand) -> CommandResult {
             let list = async |paging| store.team().agents().list(&paging).await;
             let (agents, cut) = books::gathered(limit, list).await?;
             store.close().await;
-            let mut text: String = agents.iter().map(line).collect();
-            if agents.is_empty() {
-                text.push_str("There are no agents. Add one: toolgate agent add ID\n");
-            }
-            let rows: Vec<Value> = agents.iter().map(agent_json).collect();
+            let text = if agents.is_empty() {
+                "There are no agents. Add one: toolgate agent add ID\n".to_owned()
+            } else {
+                table(["ID", "HIERARCHY", "TYPE", "STATUS", "NAME"], agents.iter().map(cells))
+            };
+            let rows: Vec<Value> = agents.iter().map(agent_json).map(dated).collect();
             print(output, &rows, &text)?;
             books::note_cut(cut, limit);
             Ok(Ending::Good)
@@ -158,7 +159,7 @@ pub fn passkey(file: Option<&Path>) -> Result<Passkey, Misuse> {
 
 /// A passkey that was made here is shown, this once; one from a file is known.
 fn told(output: Output, value: &Value, mut text: String, passkey: &Passkey, from_file: bool) -> CommandResult {
-    let mut value = value.clone();
+    let mut value = dated(value.clone());
     if !from_file {
         text.push_str(&format!("passkey: {}\n", passkey.expose()));
         if let Some(value) = value.as_object_mut() {
@@ -169,19 +170,14 @@ fn told(output: Output, value: &Value, mut text: String, passkey: &Passkey, from
     Ok(Ending::Good)
 }
 
-fn line(agent: &Agent) -> String {
-    format!(
-        "{}  {:<7}  {:<5}  {:<9}  {}\n",
-        agent.id,
-        agent.hierarchy.as_str(),
-        agent.agent_type.as_str(),
-        agent.status.as_str(),
-        books::line(&agent.name)
-    )
+fn cells(agent: &Agent) -> [String; 5] {
+    let words = [&agent.id, agent.hierarchy.as_str(), agent.agent_type.as_str(), agent.status.as_str(), &agent.name];
+    words.map(str::to_owned)
 }
 
 pub fn shown(output: Output, value: &Value) -> CommandResult {
-    print(output, value, &fields(value))?;
+    let value = dated(value.clone());
+    print(output, &value, &fields(&value))?;
     Ok(Ending::Good)
 }
 

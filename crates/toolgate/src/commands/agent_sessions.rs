@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 use toolgate_store::team::AgentSession;
 
-use super::{books, print, when};
+use super::{
+    books, print,
+    table::table,
+    when::{self, dated},
+};
 use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
@@ -17,11 +21,12 @@ pub async fn list(agent: &str, place: &Place, output: Output) -> CommandResult {
         sessions.extend(store.team().sessions().of_pair(agent, &assignment.project, ground::now()).await?);
     }
     store.close().await;
-    let mut text: String = sessions.iter().map(line).collect();
-    if sessions.is_empty() {
-        text.push_str("There is no live session.\n");
-    }
-    print(output, &sessions.iter().map(session_json).collect::<Vec<_>>(), &text)?;
+    let text = if sessions.is_empty() {
+        "There is no live session.\n".to_owned()
+    } else {
+        table(["ID", "PROJECT", "PURPOSE", "SINCE"], sessions.iter().map(cells))
+    };
+    print(output, &sessions.iter().map(session_json).map(dated).collect::<Vec<_>>(), &text)?;
     Ok(Ending::Good)
 }
 
@@ -34,14 +39,9 @@ pub async fn end(id: &str, place: &Place, output: Output) -> CommandResult {
     Ok(if ended { Ending::Good } else { Ending::No })
 }
 
-fn line(session: &AgentSession) -> String {
-    format!(
-        "{}  {}  {:<4}  since {}\n",
-        session.id,
-        books::line(&session.project),
-        session.purpose.as_str(),
-        when::show(session.opened_at)
-    )
+fn cells(session: &AgentSession) -> [String; 4] {
+    let AgentSession { id, project, purpose, opened_at, .. } = session;
+    [id.clone(), project.clone(), purpose.as_str().to_owned(), when::show(*opened_at)]
 }
 
 fn session_json(session: &AgentSession) -> Value {

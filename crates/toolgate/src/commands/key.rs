@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolgate_server::identity::{ApiKey, Claims};
 
-use super::print;
+use super::{print, table::table, when::dated};
 use crate::{
     CommandResult, Ending,
     cli::KeyCommand,
@@ -42,7 +42,7 @@ pub async fn run(command: KeyCommand) -> CommandResult {
             store.close().await;
             print(
                 output,
-                &json!({"id": id, "key": secret.expose(), "expires_at": expires_at}),
+                &dated(json!({"id": id, "key": secret.expose(), "expires_at": expires_at})),
                 &format!("{}\n", secret.expose()),
             )?;
             if !output.json {
@@ -61,19 +61,20 @@ pub async fn run(command: KeyCommand) -> CommandResult {
                 (None, true) => "live",
                 (None, false) => "expired",
             };
-            let mut text = String::new();
-            for key in &keys {
-                text.push_str(&format!("{}  {:<8}  {}  {}  {}\n", key.id, state(key), key.prefix, key.facts, key.name));
-            }
-            if keys.is_empty() {
-                text.push_str("There are no keys. Make one: toolgate key create --user NAME\n");
-            }
+            let cells = |key: &toolgate_store::Key| {
+                [&key.id, state(key), &key.prefix, &key.name, &key.facts].map(str::to_owned)
+            };
+            let text = if keys.is_empty() {
+                "There are no keys. Make one: toolgate key create --user NAME\n".to_owned()
+            } else {
+                table(["ID", "STATE", "PREFIX", "NAME", "ATTRIBUTES"], keys.iter().map(cells))
+            };
             let rows: Vec<_> = keys
                 .iter()
                 .map(|key| {
                     let facts: serde_json::Value = serde_json::from_str(&key.facts).unwrap_or_default();
-                    json!({"id": key.id, "prefix": key.prefix, "name": key.name, "facts": facts, "state": state(key),
-                        "created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at})
+                    dated(json!({"id": key.id, "prefix": key.prefix, "name": key.name, "facts": facts, "state": state(key),
+                        "created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}))
                 })
                 .collect();
             print(output, &rows, &text)?;

@@ -9,6 +9,7 @@ mod check;
 mod client_file;
 mod connect;
 mod doctor;
+mod events;
 mod explain;
 mod following;
 mod import;
@@ -30,6 +31,7 @@ mod replay;
 mod serve;
 mod sign_in;
 mod store;
+mod table;
 mod task;
 mod token;
 mod undo;
@@ -86,6 +88,9 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Store(command) => books::ended(store::run(command).await),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
         Command::Doctor { place, output } => doctor::run(&place, output).await,
+        Command::Events { principal, limit, place, output } => {
+            books::ended(events::run(&principal, limit, &place, output).await)
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolgate_server::team::{project_json, project_with_agents};
 use toolgate_store::team::{NewProject, Project, ProjectChange};
 
-use super::{agent::shown, books, print, project_task};
+use super::{agent::shown, books, print, project_task, table::table, when::dated};
 use crate::{
     CommandResult, Ending,
     cli::{Output, ProjectCommand},
@@ -24,7 +24,7 @@ pub async fn run(command: ProjectCommand) -> CommandResult {
             let added = store.team().projects().add(project).await;
             store.close().await;
             let added = added?;
-            print(output, &project_json(&added), &format!("{} is added\n", added.id))?;
+            print(output, &dated(project_json(&added)), &format!("{} is added\n", added.id))?;
             Ok(Ending::Good)
         }
         ProjectCommand::List { limit, place, output } => {
@@ -32,11 +32,12 @@ pub async fn run(command: ProjectCommand) -> CommandResult {
             let list = async |paging| store.team().projects().list(&paging).await;
             let (projects, cut) = books::gathered(limit, list).await?;
             store.close().await;
-            let mut text: String = projects.iter().map(line).collect();
-            if projects.is_empty() {
-                text.push_str("There are no projects. Add one: toolgate project add ID\n");
-            }
-            let rows: Vec<Value> = projects.iter().map(project_json).collect();
+            let text = if projects.is_empty() {
+                "There are no projects. Add one: toolgate project add ID\n".to_owned()
+            } else {
+                table(["ID", "STATUS", "NAME"], projects.iter().map(cells))
+            };
+            let rows: Vec<Value> = projects.iter().map(project_json).map(dated).collect();
             print(output, &rows, &text)?;
             books::note_cut(cut, limit);
             Ok(Ending::Good)
@@ -68,8 +69,8 @@ pub async fn run(command: ProjectCommand) -> CommandResult {
     }
 }
 
-fn line(project: &Project) -> String {
-    format!("{}  {:<8}  {}\n", project.id, project.status.as_str(), books::line(&project.name))
+fn cells(project: &Project) -> [String; 3] {
+    [&project.id, project.status.as_str(), &project.name].map(str::to_owned)
 }
 
 fn unknown(id: &str, output: Output) -> CommandResult {

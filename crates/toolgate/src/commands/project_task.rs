@@ -9,7 +9,7 @@ use toolgate_store::{
     },
 };
 
-use super::{books, print};
+use super::{books, print, table::table, when::dated};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place, ProjectTaskCommand},
@@ -49,10 +49,11 @@ pub async fn run(command: ProjectTaskCommand) -> CommandResult {
             let list = async |paging| tasks.list(&filter, &paging).await;
             let (tasks, cut) = books::gathered(limit, list).await?;
             store.close().await;
-            let mut text: String = tasks.iter().map(line).collect();
-            if tasks.is_empty() {
-                text.push_str("There are no such tasks. Add one: toolgate project task add PROJECT TITLE\n");
-            }
+            let text = if tasks.is_empty() {
+                "There are no such tasks. Add one: toolgate project task add PROJECT TITLE\n".to_owned()
+            } else {
+                table(["TASK_ID", "STATUS", "ASSIGNEE_ID", "TITLE"], tasks.iter().map(cells))
+            };
             let rows: Vec<Value> = tasks.iter().map(task_json).collect();
             print(output, &rows, &text)?;
             books::note_cut(cut, limit);
@@ -140,17 +141,19 @@ fn told(output: Output, outcome: Result<TeamTask, TaskFault>, what: &str) -> Com
     }
 }
 
-fn line(task: &TeamTask) -> String {
-    let whose = task.assignee.as_deref().unwrap_or("-");
-    format!("{}  {:<11}  {}  {}\n", task.id, task.status.as_str(), books::line(whose), books::line(&task.title))
+fn cells(task: &TeamTask) -> [String; 4] {
+    let whose = task.assignee.as_deref().unwrap_or_default();
+    [&task.id, task.status.as_str(), whose, &task.title].map(str::to_owned)
 }
 
+/// By the names that the team's tools have for it.
 fn task_json(task: &TeamTask) -> Value {
-    json!({
-        "id": task.id, "title": task.title, "description": task.description, "status": task.status.as_str(),
-        "priority": task.priority.as_str(), "assignee": task.assignee, "created_by": task.created_by,
-        "parent": task.parent, "result": task.result.map(|result| result.as_str()), "summary": task.summary,
-        "changed_by": task.changed_by, "changed_at": task.changed_at, "blocked_reason": task.blocked_reason,
-        "approval": task.approval.as_str(), "created_at": task.created_at,
-    })
+    dated(json!({
+        "task_id": task.id, "title": task.title, "description": task.description, "status": task.status.as_str(),
+        "priority": task.priority.as_str(), "assignee_id": task.assignee, "created_by": task.created_by,
+        "parent_task_id": task.parent, "completion_result": task.result.map(|result| result.as_str()),
+        "completion_summary": task.summary, "status_changed_by": task.changed_by,
+        "status_changed_at": task.changed_at, "blocked_reason": task.blocked_reason,
+        "approval_status": task.approval.as_str(), "created_at": task.created_at,
+    }))
 }

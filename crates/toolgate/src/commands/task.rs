@@ -8,7 +8,7 @@ use super::{
     books::{ended, line},
     print,
     process::absolute,
-    when,
+    when::dated,
 };
 use crate::{
     CommandResult, Ending, Misuse,
@@ -32,7 +32,7 @@ pub async fn run(command: TaskCommand) -> CommandResult {
                 )?;
                 return Ok(Ending::No);
             };
-            let value = task_json(&record);
+            let value = dated(task_json(&record));
             print(output, &value, &fields(&value))?;
             Ok(Ending::Good)
         }
@@ -134,9 +134,7 @@ pub fn refused(output: Output, problem: RunProblem) -> CommandResult {
 pub fn fields(value: &Value) -> String {
     let mut text = String::new();
     for (key, field) in value.as_object().into_iter().flatten().filter(|(_, field)| !field.is_null()) {
-        // people read times as dates
-        let time = field.as_i64().filter(|_| key.ends_with("_at")).map(when::show);
-        let field = time.unwrap_or_else(|| field.as_str().map_or_else(|| line(field), line));
+        let field = field.as_str().map_or_else(|| line(field), line);
         text.push_str(&format!("{key}: {field}\n"));
     }
     text
@@ -146,10 +144,9 @@ pub fn fields(value: &Value) -> String {
 pub fn said(next: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let member = |name: &str| next.get(name).map(text).unwrap_or_default();
-    let of = |name: &str| next.pointer(&format!("/next/{name}")).map(text).unwrap_or_default();
-    let what = match next.pointer("/next/step_index").and_then(Value::as_u64) {
-        Some(index) => format!("{} of step {index} ({})", of("phase"), of("step")),
-        None => of("phase"),
+    let what = match next.get("step_index").and_then(Value::as_u64) {
+        Some(index) => format!("{} of step {index} ({})", member("phase"), member("step")),
+        None => member("phase"),
     };
     match member("standing").as_str() {
         "ready" => what,

@@ -1,5 +1,6 @@
 //! Times as people write and read them: RFC 3339, or how long ago.
 
+use serde_json::Value;
 use toolgate_core::calendar;
 
 use crate::{Misuse, ground};
@@ -66,6 +67,33 @@ pub fn show(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
+/// Rows as the command shows them: times that the store keeps in milliseconds become RFC 3339, in JSON too.
+pub fn dated(mut row: Value) -> Value {
+    const TIMES: [&str; 8] = [
+        "created_at",
+        "finished_at",
+        "opened_at",
+        "expires_at",
+        "revoked_at",
+        "last_activity",
+        "status_changed_at",
+        "updated_at",
+    ];
+    match &mut row {
+        Value::Array(rows) => rows.iter_mut().for_each(|row| *row = dated(row.take())),
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match member.as_i64().filter(|_| TIMES.contains(&name.as_str())) {
+                    Some(millis) => *member = show(millis).into(),
+                    None => *member = dated(member.take()),
+                }
+            }
+        }
+        _ => {}
+    }
+    row
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +110,14 @@ mod tests {
             assert_eq!(show(millis), text);
             assert_eq!(read(text), Some(millis), "{text}");
         }
+    }
+
+    #[test]
+    fn rows_show_times_as_dates_at_every_depth() {
+        let row = serde_json::json!({"created_at": 0, "size": 5, "finished_at": null, "tasks": [{"created_at": 951_868_799_999_i64}]});
+        let shown = serde_json::json!({"created_at": "1970-01-01T00:00:00.000Z", "size": 5, "finished_at": null,
+            "tasks": [{"created_at": "2000-02-29T23:59:59.999Z"}]});
+        assert_eq!(dated(row), shown);
     }
 
     #[test]

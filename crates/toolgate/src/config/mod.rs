@@ -36,6 +36,8 @@ pub struct Config {
     pub disabled_tools: Vec<String>,
     /// Files of your own rules, or folders of `.cedar` files, relative to this file.
     pub rules: Vec<PathBuf>,
+    /// Whether the answer of a write ends with a block of text that names its receipt, for models, where the caller may call `undo`.
+    pub receipt_notes: bool,
     pub server: Server,
     pub limits: Limits,
     pub identity: Identity,
@@ -67,6 +69,7 @@ impl Default for Config {
             plans: ["starter", "professional", "enterprise"].map(str::to_owned).to_vec(),
             disabled_tools: Vec::new(),
             rules: Vec::new(),
+            receipt_notes: true,
             server: Server::default(),
             limits: Limits::default(),
             identity: Identity::default(),
@@ -219,6 +222,13 @@ impl Default for Identity {
             scopes: Vec::new(),
             issuers: Vec::new(),
         }
+    }
+}
+
+impl Identity {
+    /// The header that messages about a missing task name.
+    pub fn named_task_header(&self) -> String {
+        self.task_headers.first().cloned().unwrap_or_else(|| "X-Toolgate-Task-ID".to_owned())
     }
 }
 

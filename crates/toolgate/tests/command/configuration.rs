@@ -106,7 +106,12 @@ fn variables_override_the_file_and_wrong_ones_are_refused() {
     let problem = wrong["problem"].as_str().unwrap();
     assert!(problem.contains("TOOLGATE_LIMITS__DEPHT") && problem.contains("'depth'"), "{problem}");
     assert_eq!(check("TOOLGATE_DISABLED_TOOLS", "add_task,delete_task").code, Some(0));
-    assert_eq!(check("TOOLGATE_DISABLED_TOOLS", "nothing").code, Some(1));
+    let unknown = check("TOOLGATE_DISABLED_TOOLS", "nothing");
+    assert_eq!(unknown.code, Some(1));
+    assert!(
+        unknown.out.contains("TOOLGATE_DISABLED_TOOLS"),
+        "the variable is named, not a key of the file: {unknown:?}"
+    );
 }
 
 #[test]

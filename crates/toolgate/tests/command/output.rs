@@ -4,7 +4,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::bed::home::{Home, Ran};
+use super::bed::{
+    home::{Home, Ran},
+    message::{Era, Message},
+};
 
 fn home() -> Home {
     Home::with("[packs.gate]\n[packs.todo]\n[server]\nlisten = \"127.0.0.1:0\"\n")
@@ -157,4 +160,25 @@ fn help_and_version_are_good_answers() {
     for command in commands {
         assert!(help.out.contains(&format!("  {command} ")), "{command}: {}", help.out);
     }
+}
+
+#[test]
+fn the_operator_reads_what_a_caller_noted() {
+    let home = Home::with("[packs.vault]\nroot = \"docs\"\n");
+    std::fs::create_dir(home.path("docs")).unwrap();
+    let gate = home.serve();
+    for (user, note) in [("ann", "first"), ("bob", "his"), ("ann", "second")] {
+        let arguments = json!({"name": "noted", "payload": {"note": note, "password": "hunter2"}});
+        let token = home.mint(&format!("--user {user}"));
+        let answer = gate.ask(&Message::call(Era::Late, "events.log", arguments).bearer(&token));
+        assert_eq!(answer.verdict(), "ok", "{answer:?}");
+    }
+    let events = home.json(&["events", "user:ann"]);
+    let notes: Vec<&str> =
+        events.as_array().unwrap().iter().filter_map(|event| event["payload"]["note"].as_str()).collect();
+    assert_eq!(notes, ["second", "first"], "{events}");
+    assert!(!events.to_string().contains("hunter2"));
+    let text = home.run(&["events", "user:ann", "--limit", "1"]).out;
+    assert!(text.starts_with("TIME ") && text.lines().count() == 2 && text.contains("second"), "{text}");
+    assert!(home.run(&["events", "user:eve"]).out.contains("noted nothing"));
 }

@@ -44,7 +44,7 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
 fn drive(home: &Home) {
     let id = start(home);
     let next = home.json(&["process", "next", &id]);
-    assert_eq!(next, json!({"standing": "ready", "next": {"phase": "pre_step", "step_index": 0, "step": "analyse"}}));
+    assert_eq!(next, json!({"standing": "ready", "phase": "pre_step", "step_index": 0, "step": "analyse"}));
     let begun = home.json(&["task", "start", "--process", &id, "--session", "s1"]);
     assert_eq!(
         (text(&begun, "phase"), text(&begun, "name"), text(&begun, "prompt")),
@@ -63,7 +63,7 @@ fn drive(home: &Home) {
     );
 
     let ended = home.json(&["task", "finish", text(&begun, "task_id")]);
-    assert_eq!((&ended["effect"], &ended["next"]["next"]["phase"]), (&json!("proceed"), &json!("step")));
+    assert_eq!((&ended["effect"], &ended["next"]["phase"]), (&json!("proceed"), &json!("step")));
     let step = home.json(&["task", "start", "--process", &id]);
     assert_eq!((text(&step, "name"), &step["tools"], &step["step_index"]), ("analyse", &json!(["grep"]), &json!(0)));
     let task = text(&step, "task_id");
@@ -149,6 +149,11 @@ fn what_is_not_there_and_what_is_wrong_is_said() {
         assert!(ran.code == Some(2) && ran.err.contains(said), "{name}: {ran:?}");
     }
     assert_eq!(home.run(&["process", "start", "none.toml"]).code, Some(2));
+    home.write("good.toml", "name = \"x\"\n[[steps]]\ntask = \"a\"\n");
+    for folder in [&["--worktree", "typo"][..], &["--main-repo", "typo"]] {
+        let ran = home.run(&[&["process", "start", "good.toml"], folder].concat());
+        assert!(ran.code == Some(2) && ran.err.contains("there is no folder 'typo'"), "{ran:?}");
+    }
     assert_eq!(home.run(&["process", "list", "--state", "open"]).code, Some(2));
 }
 
@@ -189,7 +194,7 @@ fn a_runner_elsewhere_drives_a_process_over_http() {
     let task = format!("/api/v1/tasks/{}", text(&begun, "task_id"));
     assert_eq!(post(&format!("{task}/commits"), json!({"hash": "0123456789abcdef"})).0, 200);
     let (_, ended) = post(&format!("{task}/finish"), json!({"exit_code": 0, "cost": 1.5}));
-    assert_eq!((&ended["effect"], &ended["next"]["next"]["step"]), (&json!("inject"), &json!("repair")));
+    assert_eq!((&ended["effect"], &ended["next"]["step"]), (&json!("inject"), &json!("repair")));
     assert_eq!(post(&format!("{task}/finish"), json!({})).0, 409);
     assert_eq!((get(&task).1["cost"].clone(), get(&task).1["success"].clone()), (json!(1.5), json!(true)));
     let shown = get(&process).1;

@@ -96,6 +96,15 @@ fn a_part_that_takes_a_restart_is_named_as_such() {
 }
 
 #[test]
+fn an_address_of_the_command_line_is_no_change_of_the_file() {
+    let home = home();
+    let gate = home.serve();
+    home.write("toolgate.toml", &format!("{CONFIG}[tools.add_task]\nmin_plan = \"enterprise\"\n"));
+    gate.logs("the configuration was reloaded");
+    assert!(!gate.log().contains("need a restart"), "{}", gate.log());
+}
+
+#[test]
 fn definitions_are_followed_too() {
     let home = Home::with("[packs.echo]\ndefinitions = \"tools.json\"\n");
     let tools = |names: &[&str]| {

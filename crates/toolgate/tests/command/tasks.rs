@@ -259,3 +259,36 @@ fn where_they_are_not_open_shared_tools_need_a_task() {
         );
     }
 }
+
+#[test]
+fn an_unknown_or_finished_task_is_told_so_and_a_missing_header_is_named_as_configured() {
+    for open in [true, false] {
+        let home = Home::with(&format!(
+            "[identity]\ntask_headers = [\"X-Wiggy-Task-ID\"]\n[packs.process]\n[packs.workspace]\nopen = {open}\n"
+        ));
+        let gate = home.serve();
+        let started = home.json(&["task", "start"]);
+        let (id, ended) = (started["task_id"].as_str().unwrap(), started["task_key"].as_str().unwrap());
+        home.json(&["task", "finish", id]);
+        let ann = home.mint("--user ann");
+        let write = |key: Option<&str>| {
+            let message = Message::call(Era::Modern, "write_result", json!({"result": "x"})).bearer(&ann);
+            gate.ask(&key.iter().fold(message, |message, key| message.header("X-Wiggy-Task-ID", key)))
+        };
+        for key in ["tk_AAAAAAAAAAAAAAAAAAAAAA", "some-id", ended] {
+            let answer = write(Some(key));
+            assert!(answer.words().contains("Task not found in task_log."), "{open} {key}: {answer:?}");
+            assert!(!answer.text().contains(key), "a key is never repeated: {answer:?}");
+        }
+        assert!(write(None).words().contains("Missing X-Wiggy-Task-ID header."), "{open}");
+        assert!(write(Some("")).words().contains("Missing X-Wiggy-Task-ID header."), "{open}");
+    }
+}
+
+#[test]
+fn who_starts_an_orchestrator_of_a_label_is_told_the_way_that_works() {
+    let home = Home::with("[packs.process]\n[packs.workspace]\n");
+    let started = home.json(&["task", "start", "--process", "p1", "--orchestrator"]);
+    assert!(started["note"].as_str().unwrap().contains("toolgate process start"), "{started}");
+    assert_eq!(home.json(&["task", "start", "--process", "p1"]).get("note"), None);
+}

@@ -175,7 +175,9 @@ fn a_team_is_set_up_with_the_command() {
     assert_eq!(home.run(&["project", "show", "nowhere"]).code, Some(1));
     assert_eq!(home.run(&["agent", "passkey", "nobody"]).code, Some(1));
     let listed = home.run(&["agent", "list"]).out;
-    assert!(listed.contains("boss  manager  ai     active") && listed.contains("ann  worker"), "{listed}");
+    let rows: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().collect()).collect();
+    let header = ["ID", "HIERARCHY", "TYPE", "STATUS", "NAME"];
+    assert_eq!(rows, [header, ["ann", "worker", "ai", "inactive", "ann"], ["boss", "manager", "ai", "active", "boss"]]);
     for (arguments, word) in [
         (&["agent", "add", "boss"][..], "already"),
         (&["agent", "add", "a b"], "letters"),

@@ -24,10 +24,10 @@ fn a_task_is_added_given_started_and_ended() {
     assert_eq!(added.code, Some(0), "{added:?}");
     let task = json(&added);
     assert_eq!(
-        (&task["status"], &task["assignee"], &task["changed_by"]),
+        (&task["status"], &task["assignee_id"], &task["status_changed_by"]),
         (&"in_progress".into(), &"boss".into(), &"operator".into())
     );
-    let id = task["id"].as_str().unwrap();
+    let id = task["task_id"].as_str().unwrap();
 
     let again = home.run(&["project", "task", "set", "p", id, "--status", "todo"]);
     assert_eq!((again.code, again.out.trim()), (Some(1), "Invalid status transition from in_progress to todo"));
@@ -38,7 +38,13 @@ fn a_task_is_added_given_started_and_ended() {
     assert_eq!(home.run(&["project", "task", "assign", "p", id, "ann"]).code, Some(0));
 
     let listed = home.run(&["project", "task", "list", "p", "--assignee", "ann", "--status", "blocked"]);
-    assert!(listed.out.contains(id) && listed.out.contains("Paint the door"), "{listed:?}");
+    let [header, row] = listed.out.lines().collect::<Vec<_>>()[..] else { panic!("{listed:?}") };
+    assert!(row.contains(id) && header.starts_with("TASK_ID") && header.contains("ASSIGNEE_ID"), "{listed:?}");
+    assert_eq!(row.find("Paint the door"), header.find("TITLE"), "columns stand below their names: {listed:?}");
+    for shown in [home.json(&["agent", "show", "ann"]), home.json(&["project", "show", "p"]), json(&blocked)] {
+        let at = shown["created_at"].as_str().unwrap_or_else(|| panic!("{shown}"));
+        assert!(at.starts_with("20") && at.ends_with('Z'), "a time is a date in JSON too: {shown}");
+    }
     assert!(!home.run(&["project", "task", "list", "p", "--status", "done"]).out.contains(id));
     assert!(home.run(&["project", "task", "list", "q"]).out.contains("There are no such tasks"));
 }

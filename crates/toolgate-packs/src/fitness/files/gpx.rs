@@ -102,4 +102,12 @@ mod tests {
         };
         assert_eq!(tracks[0].points, [full, Point { latitude: Some(91.0), ..Point::default() }]);
     }
+
+    #[test]
+    fn the_first_point_of_a_further_segment_resumes_the_track() {
+        let gpx = b"<gpx><trk><trkseg><trkpt lat='1' lon='1'/><trkpt lat='1' lon='1'/></trkseg>
+            <trkseg><trkpt lat='2' lon='2'/><trkpt lat='2' lon='2'/></trkseg></trk></gpx>";
+        let resumes: Vec<bool> = read(gpx).unwrap()[0].points.iter().map(|point| point.resumes).collect();
+        assert_eq!(resumes, [false, false, true, false]);
+    }
 }

@@ -73,7 +73,7 @@ pub(super) async fn get_my_task_progress(pack: &TeamPack, call: &Recorded) -> Re
     let mut progress = Vec::new();
     for task in tasks.list(&mine, &Paging { limit: 50, after: None }).await?.items {
         let parts = tasks.parts(&task.id).await?;
-        let mut line = json!({"id": task.id, "title": task.title, "status": task.status.as_str()});
+        let mut line = json!({"id": task.id, "task_id": task.id, "title": task.title, "status": task.status.as_str()});
         if let (false, Value::Object(line)) = (parts.is_empty(), &mut line) {
             line.insert("subtasks".to_owned(), parts.iter().map(shown::brief).collect());
         }

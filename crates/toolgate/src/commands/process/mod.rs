@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgate_server::running::{ProcessWish, next_json, process_json, progress_json, start_process};
-use toolgate_store::{ProcessState, Progress, Standing};
+use toolgate_store::{Process, ProcessState, Progress, Standing};
 
 use super::{
     books::{ended, field, gathered, line, note_cut, store},
     print,
+    table::table,
     task::{no_process, refused, said},
-    when,
+    when::{self, dated},
 };
 use crate::{
     CommandResult, Ending, Misuse,
@@ -38,7 +39,7 @@ pub async fn run(command: ProcessCommand) -> CommandResult {
                 Ok(progress) => {
                     let id = &progress.process.id;
                     let text = format!("process_id: {id}\nnext: {}\n", said(&next_json(&progress)));
-                    print(output, &progress_json(&progress), &text)?;
+                    print(output, &dated(progress_json(&progress)), &text)?;
                     Ok(Ending::Good)
                 }
                 Err(problem) => refused(output, problem),
@@ -49,7 +50,7 @@ pub async fn run(command: ProcessCommand) -> CommandResult {
             let found = store.processes().progress(&id).await?;
             store.close().await;
             let Some(progress) = found else { return no_process(output, &id) };
-            print(output, &progress_json(&progress), &text(&progress))?;
+            print(output, &dated(progress_json(&progress)), &text(&progress))?;
             Ok(Ending::Good)
         }
         ProcessCommand::Next { id, place, output } => {
@@ -65,15 +66,16 @@ pub async fn run(command: ProcessCommand) -> CommandResult {
             let store = store(&place).await?;
             let (found, more) = gathered(limit, async |paging| store.processes().list(state, &paging).await).await?;
             store.close().await;
-            let mut text = String::new();
-            for process in &found {
-                let (name, at) = (line(&process.definition.name), when::show(process.created_at));
-                text.push_str(&format!("{}  {:<9}  {at}  {name}\n", process.id, process.state.as_str()));
-            }
-            if found.is_empty() {
-                text.push_str("There are no such processes.\n");
-            }
-            let listed: Vec<Value> = found.iter().map(process_json).collect();
+            let cells = |process: &Process| {
+                let at = when::show(process.created_at);
+                [&process.id, process.state.as_str(), &at, &process.definition.name].map(str::to_owned)
+            };
+            let text = if found.is_empty() {
+                "There are no such processes.\n".to_owned()
+            } else {
+                table(["PROCESS_ID", "STATE", "STARTED", "NAME"], found.iter().map(cells))
+            };
+            let listed: Vec<Value> = found.iter().map(process_json).map(dated).collect();
             print(output, &listed, &text)?;
             note_cut(more, limit);
             Ok(Ending::Good)
