@@ -20,6 +20,8 @@ use crate::{
     ToolAnswer, ToolSource,
     bounds::SchemaCost,
     limits::{Limit, UnderWay},
+    schema_check::CheckLimit,
+    schema_weight::ValueSize,
     who::Who,
 };
 
@@ -36,6 +38,7 @@ pub struct House {
     /// By name.
     pub(crate) flows: BTreeMap<String, NamedFlow>,
     pub(crate) who: Who,
+    pub(crate) check_limit: CheckLimit,
 }
 
 /// What a flow of some name may call, whoever opens it.
@@ -66,7 +69,7 @@ pub(crate) struct Guard {
     pub(crate) cost: SchemaCost,
     validator: OnceLock<Option<Validator>>,
     output_schema: Option<Value>,
-    output_validator: OnceLock<Option<Validator>>,
+    output_validator: OnceLock<Option<(SchemaCost, Validator)>>,
     pub(crate) redactor: Redactor,
     pub(crate) concurrency: Option<Arc<Semaphore>>,
     pub(crate) under_way: Arc<UnderWay>,
@@ -96,7 +99,8 @@ impl House {
         let sources = sources.into_iter().map(|source| (Arc::from(source.name()), source)).collect();
         let rules = hex(&gate.rulebook().digest()).into();
         let (plain, flows, who) = (Redactor::default(), BTreeMap::new(), Who::default());
-        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who })
+        let check_limit = CheckLimit::default();
+        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who, check_limit })
     }
 
     /// With flows that can be opened by name.
@@ -144,7 +148,7 @@ pub fn check_tool(tool: &Tool) -> Result<(), HouseProblem> {
 }
 
 impl Guard {
-    fn of(tool: &Tool) -> Result<Self, HouseProblem> {
+    pub(crate) fn of(tool: &Tool) -> Result<Self, HouseProblem> {
         let refused = |reason: String| HouseProblem::Schema { tool: tool.name.to_string(), reason };
         let mut definition: Value =
             serde_json::from_str(tool.definition.get()).map_err(|fault| refused(fault.to_string()))?;
@@ -183,11 +187,14 @@ impl Guard {
     /// does not fit.
     fn admits(&self, value: &Value) -> bool {
         let Some(schema) = &self.output_schema else { return true };
-        let validator = self.output_validator.get_or_init(|| {
-            let bounded = SchemaCost::of(schema).is_ok() && outside_reference(schema).is_none();
-            bounded.then(|| options().build(schema).ok()).flatten()
+        let checked = self.output_validator.get_or_init(|| {
+            let cost = SchemaCost::of(schema).ok().filter(|_| outside_reference(schema).is_none())?;
+            options().build(schema).ok().map(|validator| (cost, validator))
         });
-        validator.as_ref().is_some_and(|validator| validator.is_valid(value))
+        // what a refusal has to say is small
+        checked
+            .as_ref()
+            .is_some_and(|(cost, validator)| cost.is_inline(&ValueSize::of(value)) && validator.is_valid(value))
     }
 
     /// `None` where the schema does not compile: such a tool refuses every call rather than run unchecked.
