@@ -29,7 +29,7 @@ pub fn check_expression(expression: &str) -> Result<(), String> {
 
 impl CounterCall {
     /// `output` is absent before the call has run.
-    fn of(counterpart: &Counterpart, input: &RawValue, output: Option<&[u8]>) -> Result<Self, String> {
+    pub(crate) fn of(counterpart: &Counterpart, input: &RawValue, output: Option<&[u8]>) -> Result<Self, String> {
         #[derive(Serialize)]
         struct Asked<'a> {
             input: &'a RawValue,

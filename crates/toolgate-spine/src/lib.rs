@@ -24,9 +24,14 @@ mod door;
 mod dry_check;
 mod evaluating;
 mod flowing;
+#[cfg(test)]
+mod growth_tests;
 mod guarded;
 mod house;
 mod limits;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 mod name_variant;
 mod noting;
 mod offload;

@@ -1,7 +1,10 @@
 //! Argument names that differ from a declared name in case alone. A reader that does not regard case takes such a name for
 //! the declared one, so that it would run with another value than the one that was checked.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    ptr,
+};
 
 use serde_json::{Map, Value};
 
@@ -22,57 +25,90 @@ pub(crate) fn name_variant<'a>(
     arguments: &Value,
 ) -> Option<NameVariant> {
     let given = arguments.as_object()?;
-    let mut declared: Vec<&str> = properties(schema).map(|(name, _)| name.as_str()).collect();
-    declared.extend(bound.map(String::as_str));
-    variant_beside(&declared, given, "")
-        .or_else(|| variant_of_each_other(&declared, given))
-        .or_else(|| inside(schema, given, ""))
+    let bound: HashSet<&str> = bound.map(String::as_str).collect();
+    let properties = properties(schema);
+    let is_declared = |name: &str| bound.contains(name) || properties.is_some_and(|all| all.contains_key(name));
+    let others: Vec<&String> = given.keys().filter(|name| !is_declared(name)).collect();
+    let mut search = VariantSearch::default();
+    if !others.is_empty() {
+        let bound: HashMap<String, &str> = bound.iter().map(|name| (folded(name), *name)).collect();
+        let declared = properties.map(|properties| search.folded(properties));
+        let meant = |name: &str| declared.and_then(|declared| declared.get(name)).or_else(|| bound.get(name));
+        // of each other as well, where the schema does not declare both
+        let mut seen: HashMap<String, &str> = HashMap::new();
+        let found = others.into_iter().find_map(|name| {
+            let folded = folded(name);
+            let meant = meant(&folded).copied().or_else(|| seen.get(&folded).copied());
+            seen.insert(folded, name);
+            meant.map(|meant| NameVariant::of(name, meant))
+        });
+        if found.is_some() {
+            return found;
+        }
+    }
+    search.inside(properties?, given)
 }
 
-/// Goes where the schema says by `properties` and `items` what is there.
-fn inside(schema: &Value, given: &Map<String, Value>, at: &str) -> Option<NameVariant> {
-    properties(schema).find_map(|(name, schema)| {
-        let value = given.get(name)?;
-        let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-        within(schema, value, &at)
-    })
+/// Goes where the schema says by `properties` and `items` what is there. What a schema declares is folded once, however
+/// many values are held against it.
+#[derive(Default)]
+struct VariantSearch<'a> {
+    folded: HashMap<*const Map<String, Value>, HashMap<String, &'a str>>,
 }
 
-fn within(schema: &Value, value: &Value, at: &str) -> Option<NameVariant> {
-    match value {
-        Value::Object(given) => {
-            let declared: Vec<&str> = properties(schema).map(|(name, _)| name.as_str()).collect();
-            variant_beside(&declared, given, at).or_else(|| inside(schema, given, at))
+impl<'a> VariantSearch<'a> {
+    fn inside(&mut self, properties: &'a Map<String, Value>, given: &Map<String, Value>) -> Option<NameVariant> {
+        given.iter().find_map(|(name, value)| {
+            let found = self.within(properties.get(name)?, value)?;
+            Some(found.under(name))
+        })
+    }
+
+    fn within(&mut self, schema: &'a Value, value: &Value) -> Option<NameVariant> {
+        match value {
+            Value::Object(given) => {
+                let properties = properties(schema)?;
+                self.beside(properties, given).or_else(|| self.inside(properties, given))
+            }
+            Value::Array(items) => {
+                let schema = schema.get("items")?;
+                let mut items = items.iter().enumerate();
+                items.find_map(|(index, item)| self.within(schema, item).map(|found| found.under(&index.to_string())))
+            }
+            _ => None,
         }
-        Value::Array(items) => {
-            let schema = schema.get("items")?;
-            items.iter().enumerate().find_map(|(index, item)| within(schema, item, &format!("{at}/{index}")))
-        }
-        _ => None,
+    }
+
+    fn beside(&mut self, properties: &'a Map<String, Value>, given: &Map<String, Value>) -> Option<NameVariant> {
+        let mut others = given.keys().filter(|name| !properties.contains_key(*name)).peekable();
+        others.peek()?;
+        let declared = self.folded(properties);
+        others.find_map(|name| declared.get(&folded(name)).map(|meant| NameVariant::of(name, meant)))
+    }
+
+    fn folded(&mut self, properties: &'a Map<String, Value>) -> &HashMap<String, &'a str> {
+        let fold = || properties.keys().map(|name| (folded(name), name.as_str())).collect();
+        self.folded.entry(ptr::from_ref(properties)).or_insert_with(fold)
     }
 }
 
-fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+impl NameVariant {
+    fn of(name: &str, meant: &str) -> Self {
+        Self { path: pointer(name, ""), name: name.to_owned(), meant: meant.to_owned() }
+    }
+
+    fn under(self, name: &str) -> Self {
+        Self { path: pointer(name, &self.path), ..self }
+    }
 }
 
-fn variant_beside(declared: &[&str], given: &Map<String, Value>, at: &str) -> Option<NameVariant> {
-    let mut others = given.keys().filter(|name| !declared.contains(&name.as_str())).peekable();
-    others.peek()?;
-    let folded: HashMap<String, &str> = declared.iter().map(|name| (folded(name), *name)).collect();
-    others.find_map(|name| folded.get(&self::folded(name)).map(|meant| variant(name, meant, at)))
+/// A JSON pointer with a step before it.
+fn pointer(name: &str, rest: &str) -> String {
+    format!("/{}{rest}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Two arguments of which one is the other in another case, where the schema does not declare both.
-fn variant_of_each_other(declared: &[&str], given: &Map<String, Value>) -> Option<NameVariant> {
-    let mut others = given.keys().filter(|name| !declared.contains(&name.as_str()));
-    let mut seen: HashMap<String, &str> = HashMap::new();
-    others.find_map(|name| seen.insert(folded(name), name).map(|meant| variant(name, meant, "")))
-}
-
-fn variant(name: &str, meant: &str, at: &str) -> NameVariant {
-    let path = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-    NameVariant { path, name: name.to_owned(), meant: meant.to_owned() }
+fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
 }
 
 /// The name without regard to case: through upper case, so that every letter with one upper case is one.
