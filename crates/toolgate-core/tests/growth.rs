@@ -1,35 +1,17 @@
 //! How time grows with the length of what it is spent on: in proportion.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use toolgate_core::{
     Pattern,
     pin::{diff, visible, warnings},
     redact::Redactor,
+    terminal_escape,
 };
 
-/// The shortest of several runs, which is the one that was disturbed least.
-fn shortest(mut run: impl FnMut()) -> Duration {
-    let mut once = || {
-        let start = Instant::now();
-        run();
-        start.elapsed()
-    };
-    (0..3).map(|_| once()).min().unwrap_or_default()
-}
-
-/// Panics unless the time is about linear: one long text takes about as long as 32 short ones of the same length together. Growth
-/// with the square is a factor of 32; both take equally long, so that other processes disturb both alike.
-pub(crate) fn assert_linear(what: &str, small: usize, run: impl Fn(usize)) {
-    let grows = |_| {
-        let short = shortest(|| (0..32).for_each(|_| run(small)));
-        let long = shortest(|| run(small * 32));
-        (long > short.max(Duration::from_micros(500)) * 8).then_some((short, long))
-    };
-    let measured: Option<Vec<_>> = (0..3).map(grows).collect();
-    assert!(measured.is_none(), "{what}: 32 times {small}, and 32 times as much at once, take {measured:?}");
-}
+use crate::{
+    linear::{assert_linear, is_linear},
+    rule_arguments,
+};
 
 /// Beginnings of everything that a secret can begin with, and what may stand between two of them.
 const STARTS: [&str; 36] = [
@@ -159,5 +141,48 @@ fn patterns_of_addresses_are_linear() {
         Pattern::glob("*aaaaaaaaaaaaaaaab"),
     ] {
         assert_linear("pattern", 1 << 10, |bytes| assert!(!pattern.matches(&format!("{}c", "a".repeat(bytes)))));
+    }
+}
+
+#[test]
+fn a_quadratic_scan_is_found_out() {
+    let first_of_each = |bytes: usize| {
+        let text = vec![b'a'; bytes];
+        let ends = (0..bytes).filter(|start| text[*start..].iter().all(|byte| *byte == b'a')).count();
+        assert_eq!(ends, bytes);
+    };
+    assert!(!is_linear(1 << 9, first_of_each));
+    assert!(is_linear(1 << 14, |bytes| assert!(vec![b'a'; bytes].iter().all(|byte| *byte == b'a'))));
+}
+
+#[test]
+fn text_for_terminals_is_escaped_in_linear_time() {
+    for text in ["\u{1b}[2J", "\u{202e}", "\u{200b}a", "é", "a", "\n", "\\u{", "\u{e0041}", "\r"] {
+        assert_linear(text, 1 << 12, |bytes| {
+            terminal_escape(&text.repeat(bytes / text.len() + 1));
+        });
+    }
+}
+
+#[test]
+fn rules_with_patterns_over_arguments_are_linear() {
+    let stars = "*a".repeat(20);
+    let gate = rule_arguments::gate_of(&format!(
+        "forbid (principal, action == Action::\"call:transfer\", resource) when \
+         {{ context.arguments has currency && context.arguments.currency like \"{stars}b*c\" }};"
+    ));
+    for text in ["a", "ab", "*", "\\u0061", "é", "%61"] {
+        assert_linear(text, 1 << 10, |bytes| {
+            let currency = text.repeat(bytes / text.len() + 1);
+            let arguments = format!("{{\"amount\":1,\"currency\":\"{currency}\"}}");
+            rule_arguments::decide_transfer(&gate, &arguments);
+        });
+    }
+    for (what, open, close) in [("tags", "[", "]"), ("objects", "{\"a\":", "}")] {
+        assert_linear(what, 1 << 8, |times| {
+            let deep = format!("{}1{}", open.repeat(50), close.repeat(50));
+            let many = format!("{{\"amount\":1,\"more\":[{}1]}}", format!("{deep},").repeat(times / 16));
+            rule_arguments::decide_transfer(&gate, &many);
+        });
     }
 }

@@ -8,6 +8,7 @@ mod fixtures;
 mod growth;
 mod help;
 mod kinds;
+mod linear;
 mod lists;
 mod never_widens;
 mod pin;

@@ -51,6 +51,15 @@ fn decide(gate: &Arc<Gate>, name: &str, arguments: Option<&str>, given: (bool, b
     gate.decide_arguments(&view, &caller, &tool, given, arguments.as_deref(), Lang::En)
 }
 
+/// A gate with the tool `transfer` and rules over its arguments.
+pub(crate) fn gate_of(rules: &str) -> Arc<Gate> {
+    load(rules, &[]).unwrap()
+}
+
+pub(crate) fn decide_transfer(gate: &Arc<Gate>, arguments: &str) -> Decision {
+    decide(gate, "transfer", Some(arguments), (false, false))
+}
+
 /// The code a call of `transfer` with these arguments gets.
 fn ask(rules: &str, arguments: &str) -> String {
     code_of(&decide(&load(rules, &[]).unwrap(), "transfer", Some(arguments), (false, false)))

@@ -27,10 +27,15 @@ mod elsewhere;
 mod ended_sessions;
 mod era;
 mod framing;
+#[cfg(test)]
+mod growth_tests;
 mod headers;
 mod http_endpoint;
 mod identity;
 mod json;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 mod list;
 mod listen;
 mod mailbox;

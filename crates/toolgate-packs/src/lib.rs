@@ -7,6 +7,9 @@ pub mod echo;
 mod failure;
 pub mod fitness;
 pub mod gate;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 pub mod process;
 pub mod spine;
 pub mod team;

@@ -2,17 +2,24 @@
 
 use serde_json::Value;
 
-use crate::schema_graph::{GraphFault, SchemaGraph};
+use crate::{
+    schema_graph::{GraphFault, SchemaGraph},
+    schema_weight::ValueSize,
+};
 
 const MAX_DEPTH: usize = 128;
 /// Subschemas a validator could visit for one instance location once references are followed.
 const MAX_EXPANSION: usize = 10_000;
 /// Subschemas within one another for one instance location: each takes stack, at each level of a value.
 const MAX_HEIGHT: usize = 32;
-/// Visits of subschemas that one value may cost.
-const MAX_WORK: usize = 50_000_000;
-/// Visits up to which a misfit is explained, where the validator remembers nothing while it explains.
+/// Steps that one value may cost: about a fifth of a second.
+pub(crate) const MAX_STEPS: usize = 2_000_000;
+/// Steps up to which a misfit is explained, where the validator remembers nothing while it explains.
 const MAX_EXPLAINED: usize = 200_000;
+/// Steps up to which a value is checked on the thread that serves: a few milliseconds.
+const INLINE_STEPS: usize = 50_000;
+/// Subschemas within one another, over all levels of a value, for which the stack of a serving thread has room.
+const INLINE_FRAMES: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SchemaTooLarge {
@@ -31,10 +38,14 @@ pub(crate) enum SchemaTooLarge {
 /// The price of validating against a schema.
 #[derive(Debug)]
 pub(crate) struct SchemaCost {
-    /// Visits for each part of a value.
-    expansion: usize,
-    /// Of a recursive schema.
-    recursion: Option<SchemaGraph>,
+    /// Steps for each part of a value, for each stretch of its text, and for each part and level where items must differ.
+    of_part: usize,
+    of_text: usize,
+    of_level: usize,
+    /// Subschemas within one another for one place of a value.
+    height: usize,
+    graph: SchemaGraph,
+    is_recursive: bool,
 }
 
 impl SchemaCost {
@@ -52,36 +63,45 @@ impl SchemaCost {
         if expansion > MAX_EXPANSION {
             return Err(SchemaTooLarge::Expansion);
         }
-        if graph.in_place_height() > MAX_HEIGHT {
+        let height = graph.in_place_height();
+        if height > MAX_HEIGHT {
             return Err(SchemaTooLarge::Height);
         }
-        Ok(Self { expansion, recursion: graph.is_recursive().then_some(graph) })
+        Ok(Self {
+            of_part: graph.weighed(|weight| weight.own).max(in_place),
+            of_text: graph.weighed(|weight| weight.text),
+            of_level: graph.weighed(|weight| weight.unique),
+            height,
+            is_recursive: graph.is_recursive(),
+            graph,
+        })
     }
 
-    /// True if the value is too large to be checked. Each part of a value is checked once against each subschema: the
-    /// validator remembers what it found while it asks only whether a value fits.
-    pub(crate) fn is_exceeded_by(&self, value: &Value) -> bool {
-        parts(value).saturating_mul(self.expansion) > MAX_WORK
+    /// True if the value can be checked on the thread that serves: quickly, and without going deep.
+    pub(crate) fn is_inline(&self, size: &ValueSize) -> bool {
+        self.bound(size) <= INLINE_STEPS && size.depth.saturating_mul(self.height + 1) <= INLINE_FRAMES
+    }
+
+    /// The steps that the value can cost; `None` if it is too large to be checked.
+    pub(crate) fn steps(&self, value: &Value, size: &ValueSize) -> Option<usize> {
+        // a recursive schema may reach one part in more ways than can be counted, and remembers what it found
+        let bound = Some(self.bound(size)).filter(|bound| *bound <= MAX_STEPS);
+        bound.or_else(|| self.graph.steps(value, MAX_STEPS))
     }
 
     /// True if the reason why a value does not fit can be looked for: a recursive schema may reach one part of a value in
     /// more ways than can be counted.
     pub(crate) fn can_explain(&self, value: &Value) -> bool {
-        self.recursion.as_ref().is_none_or(|graph| graph.visits(value, MAX_EXPLAINED).is_some())
+        !self.is_recursive || self.graph.steps(value, MAX_EXPLAINED).is_some()
     }
-}
 
-fn parts(value: &Value) -> usize {
-    let (mut count, mut left) = (0_usize, vec![value]);
-    while let Some(value) = left.pop() {
-        count = count.saturating_add(1);
-        match value {
-            Value::Object(members) => left.extend(members.values()),
-            Value::Array(items) => left.extend(items),
-            _ => {}
-        }
+    /// No value of the size costs more steps. Each part of a value is checked once against each subschema: the validator
+    /// remembers what it found while it asks only whether a value fits.
+    fn bound(&self, size: &ValueSize) -> usize {
+        let parts = size.parts.saturating_mul(self.of_part.saturating_add(self.of_level.saturating_mul(size.depth)));
+        // names are looked at by patterns of names
+        parts.saturating_add(size.texts().saturating_mul(self.of_text.saturating_add(1)))
     }
-    count
 }
 
 fn depth(value: &Value, at: usize) -> usize {

@@ -3,6 +3,11 @@
 use serde_json::json;
 
 use super::*;
+use crate::offload::deep_work;
+
+fn is_checked(cost: &SchemaCost, value: &Value) -> bool {
+    cost.steps(value, &ValueSize::of(value)).is_some()
+}
 
 fn refused(schema: &Value) -> Option<SchemaTooLarge> {
     SchemaCost::of(schema).err()
@@ -75,13 +80,32 @@ fn a_long_chain_of_references_is_refused_and_one_within_the_bound_fits_the_stack
     for _ in 0..120 {
         value = json!({"a": value});
     }
-    let small = std::thread::Builder::new().stack_size(2 << 20);
-    let checked = small.spawn(move || {
-        let cost = SchemaCost::of(&schema).unwrap();
-        let validator = jsonschema::options().build(&schema).unwrap();
+    let cost = SchemaCost::of(&schema).unwrap();
+    assert!(!cost.is_inline(&ValueSize::of(&value)), "a thread that serves has no stack for it");
+    let validator = jsonschema::options().build(&schema).unwrap();
+    let checked = deep_work(|| {
         assert!(!validator.is_valid(&value) && cost.can_explain(&value) && validator.validate(&value).is_err());
     });
-    checked.unwrap().join().unwrap();
+    assert_eq!(checked, Some(()));
+}
+
+#[test]
+fn what_is_checked_at_once_fits_the_stack_of_a_thread_that_serves() {
+    // the most that is checked there: every level of the value goes through a chain of subschemas
+    for height in [1, 3, 7, 15, 30] {
+        let mut node = json!({"type": "object", "properties": {"a": {"$ref": "#"}}});
+        for _ in 0..height {
+            node = json!({"allOf": [node]});
+        }
+        let cost = SchemaCost::of(&node).unwrap();
+        let deepest = (1..120).rev().map(nested).find(|value| cost.is_inline(&ValueSize::of(value))).unwrap();
+        let validator = jsonschema::options().build(&node).unwrap();
+        let serving = std::thread::Builder::new().stack_size(1 << 20);
+        let checked = serving.spawn(move || {
+            assert!(cost.can_explain(&deepest) && validator.is_valid(&deepest) && validator.validate(&deepest).is_ok());
+        });
+        checked.unwrap().join().unwrap();
+    }
 }
 
 /// Schemas under which one part of a value is reached in 2^depth ways.
@@ -109,7 +133,7 @@ fn a_recursive_schema_is_checked_and_only_explained_where_that_ends() {
         let cost = SchemaCost::of(&schema).unwrap();
         assert!(cost.can_explain(&nested(5)), "{schema}");
         assert!(!cost.can_explain(&nested(60)), "{schema}");
-        assert!(!cost.is_exceeded_by(&nested(120)));
+        assert!(is_checked(&cost, &nested(120)));
         // ends, which is what is asked here
         let _ = jsonschema::options().build(&schema).unwrap().is_valid(&nested(60));
     }
@@ -126,14 +150,38 @@ fn the_work_of_a_value_grows_with_the_value_and_not_faster() {
     let graph =
         SchemaGraph::of(&json!({"properties": {"a": {"$ref": "#"}, "b": {"items": {"$ref": "#"}}}}), 100).unwrap();
     let value = |n: usize| json!({"b": vec![json!({"a": {"a": {}}}); n]});
-    let visits = |n: usize| graph.visits(&value(n), usize::MAX).unwrap();
-    assert!(visits(800) <= 9 * visits(100));
+    let steps = |n: usize| graph.steps(&value(n), usize::MAX).unwrap();
+    assert!(steps(800) <= 9 * steps(100));
 }
 
 #[test]
 fn more_than_can_be_checked_is_refused_unchecked() {
     let many: Vec<Value> = (0..9_000).map(|n| json!({"const": n})).collect();
     let cost = SchemaCost::of(&json!({"properties": {"all": {"items": {"anyOf": many}}}})).unwrap();
-    assert!(cost.is_exceeded_by(&json!({"all": vec![-1; 300_000]})));
-    assert!(!cost.is_exceeded_by(&json!({"all": vec![-1; 3_000]})));
+    assert!(!is_checked(&cost, &json!({"all": vec![-1; 3_000]})));
+    assert!(is_checked(&cost, &json!({"all": vec![-1; 90]})));
+}
+
+#[test]
+fn values_to_compare_with_text_under_patterns_and_items_that_differ_count_too() {
+    let numbers: Vec<usize> = (0..10_000).collect();
+    let compared = SchemaCost::of(&json!({"items": {"enum": numbers}})).unwrap();
+    assert!(is_checked(&compared, &json!(vec![-1; 100])) && !is_checked(&compared, &json!(vec![-1; 1_000])));
+    let patterned = SchemaCost::of(&json!({"items": {"pattern": "(a|b)*a(a|b){1000}"}})).unwrap();
+    let text = |length: usize| json!(["a".repeat(length)]);
+    assert!(is_checked(&patterned, &text(16_000)) && !is_checked(&patterned, &text(160_000)));
+    let differing = SchemaCost::of(&json!({"uniqueItems": true, "items": {"$ref": "#"}})).unwrap();
+    let deep = |levels: usize| (0..levels).fold(json!(vec![0; 20_000]), |inner, _| json!([inner]));
+    assert!(is_checked(&differing, &deep(2)) && !is_checked(&differing, &deep(110)));
+}
+
+#[test]
+fn a_large_value_is_counted_by_what_is_there_and_not_by_the_size_of_the_schema() {
+    let properties: serde_json::Map<_, _> =
+        (0..400).map(|n| (format!("p{n}"), json!({"type": "object", "properties": {"a": {}, "b": {}}}))).collect();
+    let schema = json!({"type": "object", "properties": {"rows": {"items": {"type": "integer"}}, "more": {"properties": properties}}});
+    let cost = SchemaCost::of(&schema).unwrap();
+    assert!(is_checked(&cost, &json!({"rows": vec![1; 100_000]})));
+    assert!(!cost.is_inline(&ValueSize::of(&json!({"rows": vec![1; 100_000]}))));
+    assert!(cost.is_inline(&ValueSize::of(&json!({"rows": [1, 2, 3], "more": {"p1": {"a": 1}}}))));
 }

@@ -2,14 +2,18 @@
 //! which, and make its arguments out of the call's own (JMESPath over `input` and `output`).
 
 use jmespath::{Expression, Variable};
+use jsonschema::Validator;
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 use toolgate_core::{
     Kind, Tool,
     tool::{Counterpart, Effect, Undoing},
 };
 
-use crate::{House, Undo};
+use crate::{House, Undo, house::Guard, schema_check::Unchecked};
 
 /// The call of a counterpart, as a receipt keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ pub fn check_expression(expression: &str) -> Result<(), String> {
 
 impl CounterCall {
     /// `output` is absent before the call has run.
-    fn of(counterpart: &Counterpart, input: &RawValue, output: Option<&[u8]>) -> Result<Self, String> {
+    pub(crate) fn of(counterpart: &Counterpart, input: &RawValue, output: Option<&[u8]>) -> Result<Self, String> {
         #[derive(Serialize)]
         struct Asked<'a> {
             input: &'a RawValue,
@@ -48,6 +52,25 @@ fn arguments(expression: &Expression<'_>, asked: &str) -> Result<Box<RawValue>, 
     to_raw_value(&found).map_err(|fault| fault.to_string())
 }
 
+impl Guard {
+    /// The reason why a source's own value would not fit, in words.
+    fn fit(&self, value: &Value) -> Result<(), String> {
+        let fault = |validator: &Validator| {
+            if validator.is_valid(value) {
+                return None;
+            }
+            let fault = self.cost.can_explain(value).then(|| validator.validate(value).err()).flatten();
+            Some(fault.map_or_else(|| "it does not fit its schema".to_owned(), |fault| fault.to_string()))
+        };
+        match self.check(value, |_| Ok(()), fault) {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(why),
+            Err(Unchecked::Unusable) => Err("its schema can't be used".to_owned()),
+            Err(_) => Err("it is too large to be checked".to_owned()),
+        }
+    }
+}
+
 impl House {
     /// How a call that worked is taken back, where its source has nothing to say: by its tool's fact.
     pub(crate) fn undo_of(&self, tool: &Tool, input: &RawValue, output: &[u8]) -> Undo {
@@ -60,13 +83,7 @@ impl House {
             // better said in the receipt than when somebody needs it
             if let Some(guard) = self.gate().catalog().find(&call.tool).and_then(|tool| self.guard(tool)) {
                 let value = serde_json::from_str(call.arguments.get()).map_err(|fault| fault.to_string())?;
-                let validator = guard.validator().ok_or("its schema can't be used")?;
-                if !validator.is_valid(&value) {
-                    let fault = guard.cost.can_explain(&value).then(|| validator.validate(&value).err()).flatten();
-                    return Err(
-                        fault.map_or_else(|| "it does not fit its schema".to_owned(), |fault| fault.to_string())
-                    );
-                }
+                guard.fit(&value)?;
             }
             to_raw_value(&call).map_err(|fault| fault.to_string())
         });

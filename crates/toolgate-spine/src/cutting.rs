@@ -39,7 +39,7 @@ impl Spine {
 }
 
 /// A result in parts.
-struct Whole {
+pub(crate) struct Whole {
     content: Vec<Box<RawValue>>,
     has_structure: bool,
     is_error: Option<Box<RawValue>>,
@@ -47,7 +47,7 @@ struct Whole {
 }
 
 impl Whole {
-    fn read(result: &[u8]) -> Option<Self> {
+    pub(crate) fn read(result: &[u8]) -> Option<Self> {
         let mut members: RawObject = serde_json::from_slice(result).ok()?;
         let content = members.shift_remove("content")?;
         let meta = members.shift_remove("_meta");
@@ -60,7 +60,7 @@ impl Whole {
     }
 
     /// Blocks from the first on, the last of them shortened if it is text; then the note and the link.
-    fn cut(self, most: usize, (bytes, address, tool): (usize, &str, &str)) -> Option<Bytes> {
+    pub(crate) fn cut(self, most: usize, (bytes, address, tool): (usize, &str, &str)) -> Option<Bytes> {
         let minutes = KEPT_FOR.as_secs() / 60;
         let structure = if self.has_structure { " Structured content is left out." } else { "" };
         let note = format!(

@@ -11,12 +11,21 @@ use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
-use toolgate_core::{Caller, Decision, Denial, Gate, Lang, Tool, has_reserved_key, redact::Redactor};
+use toolgate_core::{Caller, Decision, Denial, Gate, Lang, Tool, has_reserved_key};
 
 use crate::{
-    Decided, Outcome, ToolAnswer,
+    ArgumentFault, Decided, Outcome, ToolAnswer,
     name_variant::{NameVariant, TooManyNames, name_variant},
+    schema_check::Unchecked,
 };
+
+/// What is wrong with the arguments.
+enum Misfit {
+    /// A name that could be taken for another.
+    Name(NameVariant),
+    /// A value that the schema does not allow.
+    Value(ArgumentFault),
+}
 
 /// A call whose arguments are complete, valid and allowed.
 pub struct Guarded {
@@ -24,22 +33,6 @@ pub struct Guarded {
     pub(crate) arguments: Box<RawValue>,
     // INVARIANT: made only by `guard`
     _by_guard: (),
-}
-
-/// Where arguments do not fit the tool's schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArgumentFault {
-    /// JSON pointer to the value at fault; empty for the arguments as a whole.
-    pub path: String,
-    /// The schema keyword that failed.
-    pub keyword: String,
-    /// The missing or unwanted property, where that is the fault.
-    pub property: Option<String>,
-    pub message: String,
-    /// The arguments as given.
-    pub arguments: Value,
-    /// The language of who called.
-    pub lang: Lang,
 }
 
 /// Credentials that some clients can only send as arguments. The gate has read them; no tool ever sees them, whatever its
@@ -95,42 +88,25 @@ impl Decided {
             return Err(self.misfit(&self.fault(what, String::new())));
         }
         let value: Value = serde_json::from_str(arguments.get()).map_err(|fault| self.invalid_json(&fault))?;
-        let too_many =
-            || format!("The arguments of {} are too many to be checked against its schema.", self.tool.called());
-        let variant = name_variant(&guard.schema, self.tool.facts.bind.keys(), &value)
-            .map_err(|TooManyNames| self.refuse("argument_too_large", too_many()))?;
-        if let Some(NameVariant { path, name, meant }) = variant {
-            let what = format!("Argument '{name}' is '{meant}' in another case, so that it could be taken for it");
-            let (keyword, property) = ("additionalProperties".to_owned(), Some(name));
-            return Err(self.misfit(&ArgumentFault { keyword, property, ..self.fault(&what, path) }));
-        }
-        if guard.cost.is_exceeded_by(&value) {
-            return Err(self.refuse("argument_too_large", too_many()));
-        }
-        let Some(validator) = guard.validator() else {
-            return Err(self.refuse(
-                "schema_unusable",
-                format!("The input schema of tool '{}' can't be used, so no call is let through.", self.tool.wire_name),
-            ));
-        };
-        let explained = |fault: &jsonschema::ValidationError<'_>| ArgumentFault {
-            path: fault.instance_path().to_string(),
-            keyword: fault.kind().keyword().to_owned(),
-            property: missing_property(fault),
-            message: described(&guard.redactor, fault),
-            arguments: value.clone(),
-            lang: self.lang,
-        };
-        let fault = match unknown {
-            [] if validator.is_valid(&value) => None,
-            [] if guard.cost.can_explain(&value) => validator.validate(&value).err().as_ref().map(explained),
-            [] => Some(self.fault("the arguments do not fit its recursive schema", String::new())),
-            unknown if guard.cost.can_explain(&value) => {
-                validator.iter_errors(&value).find(|fault| stands(fault, unknown)).as_ref().map(explained)
+        let charge = |steps| house.check_limit.charge(&self.caller.principal(), steps);
+        let (lang, bound) = (self.lang, &self.tool.facts.bind);
+        let checked = guard.check(&value, charge, |validator| {
+            let variant = name_variant(&guard.schema, bound.keys(), &value)?;
+            Ok(match variant {
+                Some(variant) => Some(Misfit::Name(variant)),
+                None => ArgumentFault::of(guard, validator, &value, unknown, lang).map(Misfit::Value),
+            })
+        });
+        let misfit = checked.map_err(|unchecked| self.unchecked(unchecked))?;
+        let misfit = misfit.map_err(|TooManyNames| self.unchecked(Unchecked::TooLarge))?;
+        let fault = misfit.map(|misfit| match misfit {
+            Misfit::Value(fault) => fault,
+            Misfit::Name(NameVariant { path, name, meant }) => {
+                let what = format!("Argument '{name}' is '{meant}' in another case, so that it could be taken for it");
+                let (keyword, property) = ("additionalProperties".to_owned(), Some(name));
+                ArgumentFault { keyword, property, ..self.fault(&what, path) }
             }
-            // the call itself is checked whole
-            _ => None,
-        };
+        });
         if let Some(fault) = fault {
             return Err(self.misfit(&fault));
         }
@@ -152,6 +128,25 @@ impl Decided {
             Decision::Deny(denial) => return Err(Box::new(Outcome::denied(self.tool, denial, &self.caller))),
         }
         Ok((self, arguments))
+    }
+
+    fn unchecked(&self, why: Unchecked) -> Box<Outcome> {
+        let called = self.tool.called();
+        match why {
+            Unchecked::Unusable => self.refuse(
+                "schema_unusable",
+                format!("The input schema of tool '{}' can't be used, so no call is let through.", self.tool.wire_name),
+            ),
+            Unchecked::TooLarge => self.refuse(
+                "argument_too_large",
+                format!("The arguments of {called} are too many to be checked against its schema."),
+            ),
+            Unchecked::Exhausted(wait) => {
+                let seconds = wait.as_secs() + 1;
+                let message = format!("Too many large arguments of {called} were checked. Try again in {seconds} s.");
+                Box::new(self.house.refused(&self.tool, "rate_limited", message, Some(seconds)))
+            }
+        }
     }
 
     /// For arguments that are not known yet: whether a rule over them could ask for an approval.
@@ -240,62 +235,6 @@ impl Decided {
 /// False where no key of the text can be reserved; the wire has looked at what comes from a client.
 fn may_hold_reserved_key(text: &str) -> bool {
     text.contains("serde_json") || text.contains("\\u")
-}
-
-/// Whether a fault is one whatever the values are that are not known yet.
-fn stands(fault: &jsonschema::ValidationError<'_>, unknown: &[String]) -> bool {
-    let (at, through) = (fault.instance_path().as_str(), fault.schema_path().as_str());
-    let within = |inner: &str, outer: &str| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let conditional = through.split('/').any(|word| CONDITIONAL.contains(&word));
-    let whole = WHOLE.contains(&fault.kind().keyword()) && unknown.iter().any(|unknown| within(unknown, at));
-    !conditional && !whole && !unknown.iter().any(|unknown| within(at, unknown))
-}
-
-/// Keywords under which one value decides what others must be.
-const CONDITIONAL: [&str; 11] = [
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "dependentSchemas",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "$dynamicRef",
-];
-/// Keywords that look at a value with everything in it.
-const WHOLE: [&str; 3] = ["const", "enum", "uniqueItems"];
-
-/// The longest description of a value at fault.
-const DESCRIBED: usize = 300;
-
-/// What is wrong with a value, without secrets and without more of the value than is needed to see it.
-fn described(redactor: &Redactor, fault: &jsonschema::ValidationError<'_>) -> String {
-    if redactor.hides(fault.instance_path().as_str()) {
-        return fault.masked_with("the value").to_string();
-    }
-    let described = fault.to_string();
-    if described.len() <= DESCRIBED {
-        return redactor.text(&described).into_owned();
-    }
-    // the end says what was expected
-    let masked = fault.masked_with("the value").to_string();
-    match masked.len() <= DESCRIBED {
-        true => redactor.text(&masked).into_owned(),
-        false => format!("{}…", masked.get(..masked.floor_char_boundary(DESCRIBED)).unwrap_or_default()),
-    }
-}
-
-fn missing_property(fault: &jsonschema::ValidationError<'_>) -> Option<String> {
-    match fault.kind() {
-        jsonschema::error::ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
-        jsonschema::error::ValidationErrorKind::AdditionalProperties { unexpected } => unexpected.first().cloned(),
-        _ => None,
-    }
 }
 
 /// A call that is looked at and never runs: nothing takes it that runs anything.

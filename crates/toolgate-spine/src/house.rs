@@ -20,6 +20,8 @@ use crate::{
     ToolAnswer, ToolSource,
     bounds::SchemaCost,
     limits::{Limit, UnderWay},
+    schema_check::CheckLimit,
+    schema_weight::ValueSize,
     who::Who,
 };
 
@@ -40,6 +42,7 @@ pub struct House {
     pub(crate) undo_tool: Option<Arc<Tool>>,
     /// Whether the answer of a write names its receipt in a block of text too.
     pub(crate) receipt_notes: bool,
+    pub(crate) check_limit: CheckLimit,
 }
 
 /// What a flow of some name may call, whoever opens it.
@@ -70,7 +73,7 @@ pub(crate) struct Guard {
     pub(crate) cost: SchemaCost,
     validator: OnceLock<Option<Validator>>,
     output_schema: Option<Value>,
-    output_validator: OnceLock<Option<Validator>>,
+    output_validator: OnceLock<Option<(SchemaCost, Validator)>>,
     pub(crate) redactor: Redactor,
     pub(crate) concurrency: Option<Arc<Semaphore>>,
     pub(crate) under_way: Arc<UnderWay>,
@@ -102,7 +105,8 @@ impl House {
         let (plain, flows, who) = (Redactor::default(), BTreeMap::new(), Who::default());
         let is_undo = |tool: &&Arc<Tool>| &*tool.source == "spine" && tool.own_name.as_str() == "undo";
         let undo_tool = gate.catalog().tools().find(is_undo).cloned();
-        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who, undo_tool, receipt_notes: true })
+        let (receipt_notes, check_limit) = (true, CheckLimit::default());
+        Ok(Self { gate, sources, guards, defaults, plain, rules, flows, who, undo_tool, receipt_notes, check_limit })
     }
 
     /// With flows that can be opened by name.
@@ -155,7 +159,7 @@ pub fn check_tool(tool: &Tool) -> Result<(), HouseProblem> {
 }
 
 impl Guard {
-    fn of(tool: &Tool) -> Result<Self, HouseProblem> {
+    pub(crate) fn of(tool: &Tool) -> Result<Self, HouseProblem> {
         let refused = |reason: String| HouseProblem::Schema { tool: tool.name.to_string(), reason };
         let mut definition: Value =
             serde_json::from_str(tool.definition.get()).map_err(|fault| refused(fault.to_string()))?;
@@ -194,11 +198,14 @@ impl Guard {
     /// does not fit.
     fn admits(&self, value: &Value) -> bool {
         let Some(schema) = &self.output_schema else { return true };
-        let validator = self.output_validator.get_or_init(|| {
-            let bounded = SchemaCost::of(schema).is_ok() && outside_reference(schema).is_none();
-            bounded.then(|| options().build(schema).ok()).flatten()
+        let checked = self.output_validator.get_or_init(|| {
+            let cost = SchemaCost::of(schema).ok().filter(|_| outside_reference(schema).is_none())?;
+            options().build(schema).ok().map(|validator| (cost, validator))
         });
-        validator.as_ref().is_some_and(|validator| validator.is_valid(value))
+        // what a refusal has to say is small
+        checked
+            .as_ref()
+            .is_some_and(|(cost, validator)| cost.is_inline(&ValueSize::of(value)) && validator.is_valid(value))
     }
 
     /// `None` where the schema does not compile: such a tool refuses every call rather than run unchecked.

@@ -9,8 +9,11 @@ use std::{
 use quick_cache::sync::Cache;
 
 /// A number of calls a minute for each caller.
-pub struct Limit {
-    per_minute: u32,
+pub struct Limit(WorkLimit);
+
+/// An amount of work a minute for each caller.
+pub(crate) struct WorkLimit {
+    per_minute: u64,
     /// When each caller's bucket would be full again.
     full_at: Cache<String, Instant>,
 }
@@ -18,17 +21,31 @@ pub struct Limit {
 /// Callers remembered per tool; a forgotten one starts with a full bucket.
 const REMEMBERED: usize = 10_000;
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 impl Limit {
     pub fn per_minute(per_minute: u32) -> Self {
-        Self { per_minute: per_minute.max(1), full_at: Cache::new(REMEMBERED) }
+        Self(WorkLimit::per_minute(per_minute.into()))
     }
 
     /// Takes one call, or says how long to wait.
     pub fn take(&self, caller: &str, now: Instant) -> Result<(), Duration> {
-        let step = Duration::from_secs(60) / self.per_minute;
+        self.0.take(caller, 1, now)
+    }
+}
+
+impl WorkLimit {
+    pub(crate) fn per_minute(per_minute: u64) -> Self {
+        Self { per_minute: per_minute.max(1), full_at: Cache::new(REMEMBERED) }
+    }
+
+    /// Takes some work, of which at most a minute's worth is counted, or says how long to wait.
+    pub(crate) fn take(&self, caller: &str, work: u64, now: Instant) -> Result<(), Duration> {
+        let nanos = MINUTE.as_nanos() * u128::from(work.min(self.per_minute)) / u128::from(self.per_minute);
+        let step = u64::try_from(nanos).map_or(MINUTE, Duration::from_nanos);
         let full_at = self.full_at.get(caller).unwrap_or(now).max(now);
         let after = full_at + step;
-        match after.checked_duration_since(now + Duration::from_secs(60)) {
+        match after.checked_duration_since(now + MINUTE) {
             Some(over) if !over.is_zero() => Err(over),
             _ => {
                 self.full_at.insert(caller.to_owned(), after);
@@ -89,6 +106,17 @@ mod tests {
         assert_eq!(limit.take("bob", start), Ok(()));
         assert_eq!(limit.take("alice", start + wait), Ok(()));
         assert!(limit.take("alice", start + wait).is_err());
+    }
+
+    #[test]
+    fn work_is_charged_to_its_caller_by_its_size_and_comes_back() {
+        let limit = WorkLimit::per_minute(600);
+        let start = Instant::now();
+        assert_eq!(limit.take("alice", 400, start), Ok(()));
+        assert_eq!(limit.take("alice", 300, start), Err(Duration::from_secs(10)));
+        assert_eq!(limit.take("alice", 200, start), Ok(()), "what was refused is not charged");
+        assert_eq!(limit.take("bob", 5_000, start), Ok(()), "more than a minute's worth is a minute's");
+        assert_eq!(limit.take("alice", 300, start + Duration::from_secs(30)), Ok(()));
     }
 
     #[test]

@@ -5,9 +5,11 @@ use std::{collections::HashMap, ptr};
 
 use serde_json::{Map, Value};
 
+use crate::schema_weight::NodeWeight;
+
 /// Every subschema that validation can reach; the first is the schema itself.
 #[derive(Debug, Default)]
-pub struct SchemaGraph {
+pub(crate) struct SchemaGraph {
     nodes: Vec<SchemaNode>,
 }
 
@@ -25,6 +27,7 @@ struct SchemaNode {
     placed: Vec<usize>,
     /// Subschemas for any item.
     items: Vec<usize>,
+    weight: NodeWeight,
 }
 
 /// The reason why a schema has no graph.
@@ -65,7 +68,7 @@ impl SchemaGraph {
     pub(crate) fn in_place_expansion(&self) -> Option<usize> {
         (0..self.nodes.len())
             .try_fold(vec![None; self.nodes.len()], |mut costs, start| {
-                self.costs(start, &mut costs, |node| node.in_place.clone(), false).then_some(costs)
+                self.costs(start, &mut costs, |node| node.in_place.clone(), |_| 1, false).then_some(costs)
             })?
             .into_iter()
             .flatten()
@@ -76,15 +79,20 @@ impl SchemaGraph {
     /// Subschemas of the whole with references followed. One that leads back to a subschema which is being followed is
     /// recursion into the value.
     pub(crate) fn expansion(&self) -> usize {
+        self.weighed(|_| 1)
+    }
+
+    /// The sum of a weight over that expansion.
+    pub(crate) fn weighed(&self, weight: impl Fn(&NodeWeight) -> usize) -> usize {
         let mut costs = vec![None; self.nodes.len()];
-        self.costs(0, &mut costs, SchemaNode::edges, true);
+        self.costs(0, &mut costs, SchemaNode::edges, |node| weight(&node.weight), true);
         costs.first().copied().flatten().unwrap_or_default()
     }
 
     /// True if some subschema leads back to itself further down in the value.
     pub(crate) fn is_recursive(&self) -> bool {
         let mut costs = vec![None; self.nodes.len()];
-        !self.costs(0, &mut costs, SchemaNode::edges, false)
+        !self.costs(0, &mut costs, SchemaNode::edges, |_| 1, false)
     }
 
     /// The length of the longest chain of subschemas for one value, for a graph without loops in place.
@@ -112,6 +120,7 @@ impl SchemaGraph {
         start: usize,
         costs: &mut [Option<usize>],
         edges: impl Fn(&SchemaNode) -> Vec<usize>,
+        own: impl Fn(&SchemaNode) -> usize,
         cut: bool,
     ) -> bool {
         let mut open = vec![false; self.nodes.len()];
@@ -139,8 +148,8 @@ impl SchemaGraph {
                 None => {
                     let (node, sum) = (*node, *sum);
                     stack.pop();
-                    let twice = self.nodes.get(node).is_some_and(|node| node.twice);
-                    let cost = sum.saturating_mul(if twice { 2 } else { 1 }).saturating_add(1);
+                    let (times, own) = self.nodes.get(node).map_or((1, 1), |node| (node.times(), own(node)));
+                    let cost = sum.saturating_mul(times).saturating_add(own);
                     if let (Some(open), Some(place)) = (open.get_mut(node), costs.get_mut(node)) {
                         (*open, *place) = (false, Some(cost));
                     }
@@ -152,61 +161,51 @@ impl SchemaGraph {
         }
     }
 
-    /// The number of subschemas that a validator visits for a value if the validator remembers nothing; `None` if the
-    /// number is larger than `most`.
-    pub(crate) fn visits(&self, value: &Value, most: usize) -> Option<usize> {
-        let mut known = HashMap::new();
-        self.visits_of(0, value, most, &mut known)
+    /// The steps that a validator takes for a value if the validator remembers nothing; `None` if the number is larger
+    /// than `most`. Counting takes no more steps than that either.
+    pub(crate) fn steps(&self, value: &Value, most: usize) -> Option<usize> {
+        let mut left = most;
+        self.spend(0, value, &mut left)?;
+        Some(most - left)
     }
 
-    fn visits_of(
-        &self,
-        node: usize,
-        value: &Value,
-        most: usize,
-        known: &mut HashMap<(usize, *const Value), usize>,
-    ) -> Option<usize> {
-        let key = (node, ptr::from_ref(value));
-        if let Some(visits) = known.get(&key) {
-            return Some(*visits);
-        }
+    fn spend(&self, node: usize, value: &Value, left: &mut usize) -> Option<()> {
         let at = self.nodes.get(node)?;
-        let mut sum = 0_usize;
-        let mut add = |child: usize, value: &Value, times: usize, known: &mut HashMap<_, _>| {
-            let visits = self.visits_of(child, value, most, known)?;
-            sum = sum.saturating_add(visits.saturating_mul(times));
-            (sum <= most && known.len() <= most).then_some(())
-        };
+        *left = left.checked_sub(at.weight.steps(value, *left)?)?;
         for child in &at.in_place {
-            add(*child, value, if at.twice { 2 } else { 1 }, known)?;
+            (0..at.times()).try_for_each(|_| self.spend(*child, value, left))?;
         }
         match value {
             Value::Object(members) => {
                 for (name, child) in &at.named {
                     if let Some(member) = members.get(name) {
-                        add(*child, member, 1, known)?;
+                        self.spend(*child, member, left)?;
                     }
                 }
                 for child in &at.members {
-                    members.values().try_for_each(|member| add(*child, member, 1, known))?;
+                    members.values().try_for_each(|member| self.spend(*child, member, left))?;
                 }
             }
             Value::Array(items) => {
                 for (child, item) in at.placed.iter().zip(items) {
-                    add(*child, item, 1, known)?;
+                    self.spend(*child, item, left)?;
                 }
                 for child in &at.items {
-                    items.iter().try_for_each(|item| add(*child, item, 1, known))?;
+                    items.iter().try_for_each(|item| self.spend(*child, item, left))?;
                 }
             }
             _ => {}
         }
-        known.insert(key, sum.saturating_add(1));
-        Some(sum.saturating_add(1))
+        Some(())
     }
 }
 
 impl SchemaNode {
+    /// How often the subschemas for the same value are gone through.
+    fn times(&self) -> usize {
+        if self.twice { 2 } else { 1 }
+    }
+
     fn edges(&self) -> Vec<usize> {
         let named = self.named.iter().map(|(_, child)| child);
         let others = [&self.in_place, &self.members, &self.placed, &self.items].into_iter().flatten();
@@ -263,6 +262,7 @@ impl<'a> Maker<'a> {
                 _ => {}
             }
         }
+        node.weight = NodeWeight::of(members);
         node.twice = UNEVALUATED.iter().any(|keyword| members.contains_key(*keyword));
         node
     }

@@ -62,4 +62,19 @@ mod tests {
         assert_eq!(quoted(&terms, '"', " OR "), "\"or\" OR \"ab\" OR \"水\"");
         assert_eq!(vector(&terms), "'or':1 'ab':2 '水':4");
     }
+
+    #[test]
+    fn terms_become_queries_and_vectors_in_linear_time() {
+        for term in ["a", "\"", "'", "''; --", "水", "\u{0}", "or", "a\"b' OR"] {
+            crate::linear::assert_linear(term, 256, |count| {
+                let many = vec![term.to_owned(); count];
+                let long = [term.repeat(count)];
+                for terms in [&many[..], &long] {
+                    quoted(terms, '"', " OR ");
+                    quoted(terms, '\'', " & ");
+                    vector(terms);
+                }
+            });
+        }
+    }
 }

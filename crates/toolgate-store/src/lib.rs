@@ -28,6 +28,9 @@ mod fulltext;
 mod ids;
 mod keys;
 pub mod ledger;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 mod location;
 mod migration;
 mod page;

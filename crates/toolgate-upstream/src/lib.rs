@@ -16,10 +16,15 @@ mod elsewhere;
 mod era;
 mod fault;
 mod glob;
+#[cfg(test)]
+mod growth_tests;
 mod handshake;
 mod health;
 mod http;
 mod keeper;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 mod link;
 mod listed;
 mod listing;

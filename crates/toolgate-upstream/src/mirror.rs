@@ -9,6 +9,8 @@ use serde_json::Value;
 use crate::scan;
 
 const MARK: &str = "x-mcp-header";
+/// Marked arguments of one definition: each is a header, and is looked for in the arguments of each call.
+const MOST_MARKS: usize = 100;
 
 /// One argument that goes into a header as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +31,9 @@ pub(crate) fn mirrors(definition: &str) -> Result<Vec<Mirror>, String> {
     walk(schema, &mut Vec::new(), &mut found)?;
     if found.len() != marks(schema) {
         return Err(format!("{MARK} stands where no argument's value is certain to be"));
+    }
+    if found.len() > MOST_MARKS {
+        return Err(format!("{MARK} marks more than {MOST_MARKS} arguments"));
     }
     let names: BTreeSet<&str> = found.iter().map(|mirror| mirror.header.as_str()).collect();
     if names.len() != found.len() { Err(format!("{MARK} names a header twice")) } else { Ok(found) }

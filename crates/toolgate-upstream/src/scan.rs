@@ -15,27 +15,29 @@ pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     members(object).find(|(key, _)| is_named(object, key, name)).and_then(|(_, value)| object.get(value))
 }
 
-/// An object's text without the members of that name, every other byte as it was.
+/// An object's text without the members of that name, every other byte as it was; `None` where there are none.
 pub(crate) fn without(object: &str, name: &str) -> Option<String> {
-    let mut all = members(object);
-    let mut before = None;
-    let (key, value) = loop {
-        let (key, value) = all.next()?;
+    let (mut out, mut copied) = (String::new(), 0);
+    // the members to go that were met since the last one that stays, and the end of that one
+    let (mut run, mut kept): (Option<Range<usize>>, Option<usize>) = (None, None);
+    for (key, value) in members(object) {
         if is_named(object, &key, name) {
-            break (key, value);
+            run = Some(run.map_or(key.start, |run| run.start)..value.end);
+            continue;
         }
-        before = Some(value.end);
-    };
-    // with the comma behind it, or the one before it where it is the last
-    let (cut, more) = match all.next() {
-        Some((next, _)) => {
-            let more = is_named(object, &next, name) || all.any(|(key, _)| is_named(object, &key, name));
-            (key.start..next.start, more)
+        // with the comma behind them
+        if let Some(run) = run.take() {
+            out.push_str(object.get(copied..run.start)?);
+            copied = key.start;
         }
-        None => (before.unwrap_or(key.start)..value.end, false),
-    };
-    let rest = [object.get(..cut.start)?, object.get(cut.end..)?].concat();
-    if more { without(&rest, name) } else { Some(rest) }
+        kept = Some(value.end);
+    }
+    // or the one before them, where they are the last
+    if let Some(run) = run {
+        out.push_str(object.get(copied..kept.unwrap_or(run.start))?);
+        copied = run.end;
+    }
+    (copied > 0).then(|| out + object.get(copied..).unwrap_or_default())
 }
 
 /// An object's text without the members of the inner objects of that name whose keys start so, every other byte as it was.
@@ -150,6 +152,10 @@ mod tests {
         assert_eq!(cut(r#" { "x" : true } "#).as_deref(), Some(r#" {  } "#));
         assert_eq!(cut(r#"{"x":1,"a":2,"\u0078":3}"#).as_deref(), Some(r#"{"a":2}"#));
         assert_eq!(cut(r#"{"a":"x"}"#), None);
+        assert_eq!(cut(r#"{"a":1,"x":2,"x":3,"b":4,"x":5,"x":6}"#).as_deref(), Some(r#"{"a":1,"b":4}"#));
+        assert_eq!(cut(r#"{"x":2 , "x":3}"#).as_deref(), Some("{}"));
+        let many = format!(r#"{{{}"a":1}}"#, r#""x":1,"#.repeat(200_000));
+        assert_eq!(cut(&many).as_deref(), Some(r#"{"a":1}"#), "in linear time and stack");
     }
 
     #[test]

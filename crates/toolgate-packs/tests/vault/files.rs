@@ -22,6 +22,34 @@ pub fn docx_bomb() -> Vec<u8> {
     archive("word/document.xml", &vec![b' '; 200 << 20])
 }
 
+/// A document without text among so many other files.
+#[allow(dead_code, reason = "not every test looks at growth")]
+pub fn archive_of(files: usize) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for number in 0..files {
+        archive.start_file(format!("word/{number}.xml"), SimpleFileOptions::default()).unwrap();
+    }
+    archive.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
+    archive.finish().unwrap().into_inner()
+}
+
+/// A page at the end of a chain of so many trees, or the same page so many times.
+#[allow(dead_code, reason = "not every test looks at growth")]
+pub fn pdf_tree(times: usize, is_chain: bool) -> Vec<u8> {
+    let page = times + 2;
+    let mut objects = vec!["<</Type/Catalog/Pages 2 0 R>>".to_owned()];
+    for number in 2..page {
+        let kids = match is_chain {
+            true => format!("{} 0 R", number + 1),
+            false => format!("{page} 0 R ").repeat(if number == 2 { times } else { 1 }),
+        };
+        objects.push(format!("<</Type/Pages/Count {times}/Kids[{kids}]>>"));
+    }
+    objects.push(format!("<</Type/Page/Parent 2 0 R/Contents {} 0 R>>", page + 1));
+    objects.push("<</Length 5>>stream\nBT ET\nendstream".to_owned());
+    written(&objects)
+}
+
 /// One page for each text.
 pub fn pdf(pages: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
@@ -38,6 +66,10 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
         ));
         objects.push(format!("<</Length {}>>stream\n{content}\nendstream", content.len()));
     }
+    written(&objects)
+}
+
+fn written(objects: &[String]) -> Vec<u8> {
     let mut file = b"%PDF-1.4\n".to_vec();
     let mut places = Vec::new();
     for (n, object) in objects.iter().enumerate() {

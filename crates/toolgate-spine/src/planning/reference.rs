@@ -1,7 +1,7 @@
 //! Values that come from earlier steps: `{"$from": "<id or number of a step>", "path": "<JSON pointer>"}` stands for what
 //! that step's result holds there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{
@@ -10,9 +10,14 @@ use serde_json::{
 };
 
 use super::Reason;
+use crate::schema_weight::ValueSize;
 
 const FROM: &str = "$from";
 const PATH: &str = "path";
+/// Bytes of the pointers to all references of one call.
+const MOST_POINTERS: usize = 1 << 20;
+/// Parts and bytes that references of one call are filled with.
+const MOST_FILLED: usize = 16 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reference {
@@ -29,26 +34,53 @@ pub(super) fn references(arguments: &Value, earlier: &[Option<&str>]) -> Result<
     if arguments.get(FROM).is_some() {
         return Err("the arguments as a whole can't be a reference; put references inside them".to_owned());
     }
-    let mut found = Vec::new();
-    gather(arguments, String::new(), earlier, &mut found)?;
-    Ok(found)
+    let mut gathering = Gathering { earlier, at: String::new(), pointers: 0, found: Vec::new() };
+    gathering.gather(arguments)?;
+    Ok(gathering.found)
 }
 
-fn gather(value: &Value, at: String, earlier: &[Option<&str>], found: &mut Vec<Reference>) -> Result<(), String> {
-    match value {
-        Value::Object(members) if members.contains_key(FROM) => {
-            found.push(reference(members, at, earlier)?);
-            Ok(())
+/// The way through the arguments of one call.
+struct Gathering<'a> {
+    earlier: &'a [Option<&'a str>],
+    /// JSON pointer to the value that is looked at.
+    at: String,
+    /// Bytes of the pointers found.
+    pointers: usize,
+    found: Vec<Reference>,
+}
+
+impl Gathering<'_> {
+    fn gather(&mut self, value: &Value) -> Result<(), String> {
+        match value {
+            Value::Object(members) if members.contains_key(FROM) => {
+                self.pointers = self.pointers.saturating_add(self.at.len());
+                if self.pointers > MOST_POINTERS {
+                    return Err("the names that lead to its references are too long together".to_owned());
+                }
+                self.found.push(reference(members, self.at.clone(), self.earlier)?);
+                Ok(())
+            }
+            Value::Object(members) => members
+                .iter()
+                .try_for_each(|(name, value)| self.step(&name.replace('~', "~0").replace('/', "~1"), value)),
+            Value::Array(items) => {
+                items.iter().enumerate().try_for_each(|(index, value)| self.step(&index.to_string(), value))
+            }
+            _ => Ok(()),
         }
-        Value::Object(members) => members.iter().try_for_each(|(name, value)| {
-            let token = name.replace('~', "~0").replace('/', "~1");
-            gather(value, format!("{at}/{token}"), earlier, found)
-        }),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, value)| gather(value, format!("{at}/{index}"), earlier, found)),
-        _ => Ok(()),
+    }
+
+    fn step(&mut self, token: &str, value: &Value) -> Result<(), String> {
+        // most values are neither references nor hold any
+        if !value.is_object() && !value.is_array() {
+            return Ok(());
+        }
+        let before = self.at.len();
+        self.at.push('/');
+        self.at.push_str(token);
+        self.gather(value)?;
+        self.at.truncate(before);
+        Ok(())
     }
 }
 
@@ -89,8 +121,9 @@ pub(super) struct Kept {
 impl Kept {
     /// `None` where nobody asks.
     pub(super) fn of<'a>(result: &Value, paths: impl Iterator<Item = &'a str>) -> Option<String> {
-        let values: BTreeMap<String, Value> =
-            paths.filter_map(|path| Some((path.to_owned(), result.pointer(path)?.clone()))).collect();
+        let paths: BTreeSet<&str> = paths.collect();
+        let kept = |path: &str| Some((path.to_owned(), result.pointer(path)?.clone()));
+        let values: BTreeMap<String, Value> = paths.into_iter().filter_map(kept).collect();
         (!values.is_empty()).then(|| serde_json::to_string(&Self { values }).ok()).flatten()
     }
 }
@@ -106,15 +139,30 @@ pub(super) fn filled(
     }
     let unreadable = |fault: serde_json::Error| Reason::new("unfilled_reference", fault.to_string());
     let mut whole: Value = serde_json::from_str(arguments.get()).map_err(unreadable)?;
+    // by step, read once, with the size of each value
+    let mut read: HashMap<usize, BTreeMap<String, (Value, usize)>> = HashMap::new();
+    let mut size = 0_usize;
     for Reference { at, from, path } in references {
         let missing = || {
             let step = from + 1;
             let what = format!("the result of step {step} has nothing at '{path}', which '{at}' is to be filled with");
             Reason::new("unfilled_reference", what)
         };
-        let kept = results.get(*from).copied().flatten().ok_or_else(missing)?;
-        let kept: Kept = serde_json::from_str(kept).map_err(unreadable)?;
-        let value = kept.values.get(path).ok_or_else(missing)?;
+        if !read.contains_key(from) {
+            let kept = results.get(*from).copied().flatten().ok_or_else(missing)?;
+            let kept: Kept = serde_json::from_str(kept).map_err(unreadable)?;
+            let sized = kept.values.into_iter().map(|(path, value)| {
+                let ValueSize { parts, bytes, .. } = ValueSize::of(&value);
+                (path, (value, parts.saturating_add(bytes)))
+            });
+            read.insert(*from, sized.collect());
+        }
+        let (value, more) = read.get(from).and_then(|values| values.get(path)).ok_or_else(missing)?;
+        size = size.saturating_add(*more);
+        if size > MOST_FILLED {
+            let what = format!("the values that '{at}' and others are to be filled with are too large together");
+            return Err(Reason::new("unfilled_reference", what));
+        }
         *whole.pointer_mut(at).ok_or_else(missing)? = value.clone();
     }
     to_raw_value(&whole).map_err(unreadable)
@@ -127,6 +175,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::linear::assert_linear;
 
     const EARLIER: [Option<&str>; 2] = [Some("find"), None];
 
@@ -168,5 +217,38 @@ mod tests {
         assert_eq!(serde_json::from_str::<Value>(whole.get()).unwrap(), json!({"id": "b", "n": 1.50}));
         let missing = filled(&arguments, &found, &[None, None]).unwrap_err();
         assert!(missing.message.contains("nothing at '/items/1/id'"), "{missing:?}");
+    }
+
+    #[test]
+    fn references_are_found_and_filled_in_linear_time() {
+        assert_linear("a long name over many values", 1 << 12, |count| {
+            let found = references(&json!({"k".repeat(count): vec![json!([]); count / 8]}), &EARLIER).unwrap();
+            assert!(found.is_empty());
+        });
+        assert_linear("many references to many values", 16, |count| {
+            let all: Vec<Value> = (0..count).map(|at| json!({"$from": 1, "path": format!("/items/{at}")})).collect();
+            let arguments = json!({ "all": all });
+            let found = references(&arguments, &EARLIER).unwrap();
+            let result = json!({"items": vec!["x"; count]});
+            let kept = Kept::of(&result, found.iter().map(|reference| reference.path.as_str())).unwrap();
+            filled(&to_raw_value(&arguments).unwrap(), &found, &[Some(&kept), None]).unwrap();
+        });
+        assert_linear("many references to one value", 64, |count| {
+            let result = json!({"items": vec!["x"; count], "id": 1});
+            let kept = Kept::of(&result, (0..count).map(|_| "")).unwrap();
+            assert!(kept.len() < 8 * count + 100);
+        });
+    }
+
+    #[test]
+    fn a_plan_can_not_make_more_of_a_value_than_a_call_can_carry() {
+        let all = |at: &str| json!({at: vec![json!({"$from": 1}); 5_000]});
+        let deep = references(&all(&"k".repeat(10_000)), &EARLIER).unwrap_err();
+        assert!(deep.contains("too long"), "{deep}");
+        let arguments = all("a");
+        let found = references(&arguments, &EARLIER).unwrap();
+        let kept = Kept::of(&json!(["x".repeat(20_000)]), [""].into_iter()).unwrap();
+        let reason = filled(&to_raw_value(&arguments).unwrap(), &found, &[Some(&kept), None]).unwrap_err();
+        assert!(reason.message.contains("too large"), "{reason:?}");
     }
 }

@@ -2,6 +2,8 @@
 
 mod fit;
 mod gpx;
+#[cfg(test)]
+mod growth_tests;
 mod tcx;
 mod xml;
 

@@ -5,6 +5,8 @@ mod budget;
 mod delta;
 mod error;
 mod files;
+#[cfg(test)]
+mod growth_tests;
 mod history;
 mod inflate;
 mod location;

@@ -5,6 +5,8 @@ mod docx;
 #[cfg(test)]
 #[path = "../../../tests/vault/files.rs"]
 mod files;
+#[cfg(test)]
+mod growth_tests;
 mod html;
 mod pdf;
 mod plain;
