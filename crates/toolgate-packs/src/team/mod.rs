@@ -12,7 +12,7 @@ mod work;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use toolgate_core::{KnownSecrets, Tool, caller};
+use toolgate_core::{Tool, caller};
 use toolgate_spine::{ArgumentFault, Recorded, SourceFault, ToolAnswer, ToolOffer, ToolSource};
 use toolgate_store::{
     Store,
@@ -27,7 +27,6 @@ pub use clock::Clock;
 
 const PEOPLE: &str = include_str!("people.json");
 const WORK: &str = include_str!("work.json");
-const KNOWN_PASSKEYS: usize = 10_000;
 
 /// What the operator may set about the pack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,20 +50,12 @@ pub struct TeamPack {
     store: Store,
     clock: Clock,
     passkeys: people::Passkeys,
-    /// Passkeys that were right before, by agent.
-    known_passkeys: KnownSecrets,
     offers: Vec<ToolOffer>,
 }
 
 impl TeamPack {
     pub fn new(store: Store, config: TeamConfig) -> Result<Self, BadPack> {
-        Ok(Self {
-            store,
-            clock: Clock::default(),
-            passkeys: people::Passkeys::default(),
-            known_passkeys: KnownSecrets::new(KNOWN_PASSKEYS),
-            offers: offered(config)?,
-        })
+        Ok(Self { store, clock: Clock::default(), passkeys: people::Passkeys::default(), offers: offered(config)? })
     }
 
     /// With another clock than the machine's.

@@ -1,3 +1,5 @@
+use toolgate_store::team::Passkey;
+
 use crate::world::{PASSKEY, World};
 
 /// Fails until it has to wait; gives the seconds.
@@ -56,14 +58,43 @@ on_both! {
         assert_eq!(world.at("198.51.100.1").authenticate("bob", PASSKEY).await["code"], "no_purpose");
     }
 
-    async fn failures_of_others_never_lock_out_who_knows_the_passkey(world: World) {
+    async fn who_guesses_elsewhere_is_slowed_down_with_the_right_passkey_too(world: World) {
+        world.give_task("ann").await;
+        world.write_to("ann").await;
+        let (own, guesser) = (world.at("198.51.100.1"), world.at("203.0.113.7"));
+        assert_eq!(own.authenticate("ann", PASSKEY).await["success"], true);
+        exhaust(&guesser, "ann").await;
+        let right = guesser.authenticate("ann", PASSKEY).await;
+        assert_eq!(right["code"], "too_many_attempts", "a guess is looked at or not, right or wrong");
+        assert_eq!(own.authenticate("ann", PASSKEY).await["success"], true, "failures elsewhere lock nobody out");
+    }
+
+    async fn where_an_agent_signed_in_before_it_has_more_attempts_and_each_is_counted(world: World) {
         world.give_task("ann").await;
         world.write_to("ann").await;
         let shared = world.at("203.0.113.7");
         assert_eq!(shared.authenticate("ann", PASSKEY).await["success"], true);
-        exhaust(&shared, "ann").await;
-        assert_eq!(shared.authenticate("ann", "another guess").await["code"], "too_many_attempts");
-        assert_eq!(shared.authenticate("ann", PASSKEY).await["success"], true);
+        for _ in 0..29 {
+            assert_eq!(shared.authenticate("ann", "wrong passkey").await["code"], "invalid_credentials");
+        }
+        assert_eq!(shared.authenticate("ann", PASSKEY).await["success"], true, "a neighbour's failures do not lock it out");
+        let wait = exhaust(&shared, "ann").await;
+        assert_eq!(shared.authenticate("ann", PASSKEY).await["code"], "too_many_attempts", "nor does a guess get through");
+        world.pass(wait * 1000);
+        assert_eq!(shared.authenticate("ann", PASSKEY).await["code"], "no_purpose", "the passkey is looked at again");
+    }
+
+    async fn a_passkey_that_was_replaced_is_a_guess_like_any_other(world: World) {
+        world.give_task("ann").await;
+        let own = world.at("203.0.113.7");
+        assert_eq!(own.authenticate("ann", PASSKEY).await["success"], true);
+        let hash = Passkey::new("another passkey").unwrap().hash().unwrap();
+        world.store.team().credentials().set("ann", &hash, world.now()).await.unwrap();
+        let mut slowed = false;
+        for _ in 0..40 {
+            slowed |= own.authenticate("ann", PASSKEY).await["code"] == "too_many_attempts";
+        }
+        assert!(slowed, "every check of a passkey is counted");
     }
 
     async fn without_an_address_it_is_slowed_down_by_agent(world: World) {

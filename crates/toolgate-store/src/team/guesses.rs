@@ -31,7 +31,14 @@ impl Place {
         Self { name: format!("address {address}"), free: 30 }
     }
 
-    fn known(&self) -> String {
+    /// The same place once the right passkey was given there: more attempts are free, and they are counted apart. A caller
+    /// that is known there is not locked out by a few failures of its neighbours, and nobody guesses any faster for good.
+    pub fn once_known(&self) -> Self {
+        Self { name: format!("at-known {}", self.name), free: 30 }
+    }
+
+    /// The name of the mark that a place is known.
+    fn mark(&self) -> String {
         format!("known {}", self.name)
     }
 }
@@ -107,15 +114,16 @@ impl Guesses {
     /// The right passkey was given: what was counted here is forgotten, and the place is known from now on.
     pub async fn good(&self, place: &Place, now: i64) -> Result<(), StoreError> {
         let until = now.saturating_add(KNOWN);
-        let write = Write::new(Statement::new(REMEMBER, [Value::id(&place.known()), Value::int(until)]))
+        let write = Write::new(Statement::new(REMEMBER, [Value::id(&place.mark()), Value::int(until)]))
             .then(Statement::new(FORGET, [Value::id(&place.name)]))
+            .then(Statement::new(FORGET, [Value::id(&place.once_known().name)]))
             .then(Statement::new(PURGE, [Value::int(now)]));
         self.engine.write::<Touched>("note a good attempt", write).await.map(drop)
     }
 
     /// Whether the right passkey was given here not long ago.
     pub async fn is_known(&self, place: &Place, now: i64) -> Result<bool, StoreError> {
-        let statement = Statement::new(IS_KNOWN, [Value::id(&place.known()), Value::int(now)]);
+        let statement = Statement::new(IS_KNOWN, [Value::id(&place.mark()), Value::int(now)]);
         Ok(self.engine.find::<Id>("look up good attempts", statement).await?.is_some())
     }
 }

@@ -75,6 +75,7 @@ impl HistoryWalk {
             return Ok(());
         }
         let commit = repository.commit(&id)?;
+        repository.objects.budget().hold(commit.held_bytes())?;
         self.queue.push((commit.time, Reverse(self.states.len()), id));
         self.states.insert(id, CommitState { excluded, progress: VisitProgress::Queued(commit) });
         self.counting += usize::from(!excluded);
@@ -88,6 +89,7 @@ impl HistoryWalk {
         else {
             return None;
         };
+        // the bytes of the commit stay counted: its parents are kept here, and its subject is listed
         state.progress = VisitProgress::Visited(commit.parents.clone());
         self.counting -= usize::from(!state.excluded);
         Some((commit, state.excluded))

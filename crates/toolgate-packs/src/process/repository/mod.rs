@@ -8,6 +8,8 @@ mod files;
 #[cfg(test)]
 mod growth_tests;
 mod history;
+#[cfg(test)]
+mod hostile_tests;
 mod inflate;
 mod location;
 mod object;
@@ -34,6 +36,8 @@ use self::{
 
 /// The size of the list of commits without their parents.
 const MOST_SHALLOW: u64 = 4 << 20;
+/// The size of a commit. The largest object is far larger, since it may be a file.
+const MOST_COMMIT: usize = 1 << 20;
 
 pub(super) struct Repository {
     references: References,
@@ -57,7 +61,11 @@ impl Repository {
     }
 
     fn commit(&self, id: &ObjectId) -> Result<Commit, RepositoryError> {
-        let mut commit = Commit::parse(&self.objects.read(id, ObjectKind::Commit)?)?;
+        let data = self.objects.read(id, ObjectKind::Commit)?;
+        if data.len() > MOST_COMMIT {
+            return Err(RepositoryError::TooLarge("a commit is larger than 1 MiB"));
+        }
+        let mut commit = Commit::parse(&data)?;
         if self.shallow.contains(id) {
             commit.parents.clear();
         }

@@ -5,6 +5,9 @@ use super::{
     object_id::{HashLength, ObjectId},
 };
 
+/// Bytes of a message that are read. Callers are shown a thousand characters.
+const MOST_SUBJECT: usize = 4 << 10;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ObjectKind {
     Commit,
@@ -37,7 +40,7 @@ pub(super) struct Commit {
     pub(super) parents: Vec<ObjectId>,
     /// The committer's time, in seconds.
     pub(super) time: i64,
-    /// The first paragraph of the message, in one line.
+    /// The first paragraph of the message, in one line; at most what `MOST_SUBJECT` bytes of a message make.
     pub(super) subject: String,
 }
 
@@ -63,6 +66,11 @@ impl TreeEntry {
 }
 
 impl Commit {
+    /// The bytes that keeping the commit takes, with its place in a table.
+    pub(super) fn held_bytes(&self) -> usize {
+        2 * size_of::<(ObjectId, Self)>() + self.subject.len() + self.parents.len() * size_of::<ObjectId>()
+    }
+
     pub(super) fn parse(data: &[u8]) -> Result<Self, RepositoryError> {
         let (head, message) = header_and_message(data);
         let field = |name: &'static [u8]| {
@@ -84,24 +92,35 @@ pub(super) fn tag_target(data: &[u8]) -> Option<ObjectId> {
     ObjectId::from_hex(line.strip_prefix(b"object ")?)
 }
 
-/// The entries of a tree, as they stand in it: name and entry.
-pub(super) fn tree_entries(data: &[u8], length: HashLength) -> Result<Vec<(&[u8], TreeEntry)>, RepositoryError> {
-    let mut entries = Vec::new();
+/// An entry of a tree, with its name.
+type NamedEntry<'t> = (&'t [u8], TreeEntry);
+
+/// Reads the entries of a tree one by one, as they stand in it.
+pub(super) fn tree_entries(
+    data: &[u8],
+    length: HashLength,
+) -> impl Iterator<Item = Result<NamedEntry<'_>, RepositoryError>> {
     let mut rest = data;
-    while !rest.is_empty() {
-        let nul = rest.iter().position(|byte| *byte == 0).ok_or(DAMAGED_TREE)?;
-        let (head, after) = rest.split_at_checked(nul).ok_or(DAMAGED_TREE)?;
-        let (id, after) =
-            after.get(1..).and_then(|after| after.split_at_checked(length.bytes())).ok_or(DAMAGED_TREE)?;
-        let blank = head.iter().position(|byte| *byte == b' ').ok_or(DAMAGED_TREE)?;
-        let (mode, name) = head.split_at_checked(blank).ok_or(DAMAGED_TREE)?;
-        let mode = std::str::from_utf8(mode).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok());
-        let name = name.get(1..).filter(|name| !name.is_empty() && !name.contains(&b'/')).ok_or(DAMAGED_TREE)?;
-        let id = ObjectId::from_bytes(id).ok_or(DAMAGED_TREE)?;
-        entries.push((name, TreeEntry { mode: mode.ok_or(DAMAGED_TREE)?, id }));
-        rest = after;
-    }
-    Ok(entries)
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let entry = tree_entry(rest, length);
+        rest = entry.map_or(&[][..], |(_, after)| after);
+        Some(entry.map(|(entry, _)| entry).ok_or(DAMAGED_TREE))
+    })
+}
+
+/// The first entry of some data, and the data after it.
+fn tree_entry(data: &[u8], length: HashLength) -> Option<(NamedEntry<'_>, &[u8])> {
+    let nul = data.iter().position(|byte| *byte == 0)?;
+    let (head, after) = data.split_at_checked(nul)?;
+    let (id, after) = after.get(1..)?.split_at_checked(length.bytes())?;
+    let blank = head.iter().position(|byte| *byte == b' ')?;
+    let (mode, name) = head.split_at_checked(blank)?;
+    let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+    let name = name.get(1..).filter(|name| !name.is_empty() && !name.contains(&b'/'))?;
+    Some(((name, TreeEntry { mode, id: ObjectId::from_bytes(id)? }), after))
 }
 
 fn header_and_message(data: &[u8]) -> (&[u8], &[u8]) {
@@ -117,8 +136,18 @@ fn committer_time(line: &[u8]) -> Option<i64> {
     text.rsplit(' ').nth(1)?.parse().ok()
 }
 
+/// The first paragraph in one line, as far as it stands at the beginning of the message.
 fn subject(message: &[u8]) -> String {
-    let text = String::from_utf8_lossy(message);
+    let message = message.trim_ascii_start();
+    let text = String::from_utf8_lossy(message.get(..subject_end(message)).unwrap_or(message));
     let paragraph = text.trim_start().lines().take_while(|line| !line.trim().is_empty());
     paragraph.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// The end of what is read of a message, between two characters.
+fn subject_end(message: &[u8]) -> usize {
+    let is_inside = |place: usize| message.get(place).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let end = message.len().min(MOST_SUBJECT);
+    // a character has at most three bytes after its first
+    (end.saturating_sub(3)..=end).rev().find(|place| !is_inside(*place)).unwrap_or(end)
 }

@@ -1,6 +1,6 @@
 //! The difference between two commits as text, in the format of `git diff`.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
@@ -82,18 +82,23 @@ impl Repository {
             line(text, &[b"Binary files ", &old_path, b" and ", &new_path, b" differ"]);
             return Ok(());
         };
-        let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(&old), lines(&new));
-        if old.len().max(new.len()) > MOST_LINES && !old.is_empty() && !new.is_empty() {
+        let (old_count, new_count) = (count_lines(&old), count_lines(&new));
+        if old_count.max(new_count) > MOST_LINES && old_count > 0 && new_count > 0 {
             line(text, &[b"Large files ", &old_path, b" and ", &new_path, b" differ"]);
             return Ok(());
         }
-        if old.is_empty() && new.is_empty() {
+        if old_count == 0 && new_count == 0 {
             return Ok(());
         }
         // a tab ends a name with a blank in it, as in git's own output
         let end = |path: &[u8]| if path.contains(&b' ') { &b"\t"[..] } else { b"" };
         line(text, &[b"--- ", &old_path, end(&old_path)]);
         line(text, &[b"+++ ", &new_path, end(&new_path)]);
+        if old_count == 0 || new_count == 0 {
+            write_whole(&old, &new, most, text);
+            return Ok(());
+        }
+        let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(&old).collect(), lines(&new).collect());
         let end = self.objects.budget().end_within(FILE_TIME);
         let operations = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(end));
         for hunk in group_diff_ops(operations, CONTEXT) {
@@ -124,12 +129,7 @@ fn write_hunk(hunk: &[DiffOp], old: &[&[u8]], new: &[&[u8]], most: usize, text: 
     let (old_range, new_range) =
         (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
     let heading = heading(old.get(..old_range.start).unwrap_or_default());
-    let range = |range: &std::ops::Range<usize>| match range.len() {
-        1 => (range.start + 1).to_string(),
-        0 => format!("{},0", range.start),
-        length => format!("{},{length}", range.start + 1),
-    };
-    let head = format!("@@ -{} +{} @@", range(&old_range), range(&new_range));
+    let head = format!("@@ -{} +{} @@", line_range(&old_range), line_range(&new_range));
     match heading {
         Some(heading) => line(text, &[head.as_bytes(), b" ", heading]),
         None => line(text, &[head.as_bytes()]),
@@ -144,12 +144,36 @@ fn write_hunk(hunk: &[DiffOp], old: &[&[u8]], new: &[&[u8]], most: usize, text: 
             if text.len() > most {
                 return;
             }
-            text.extend_from_slice(sign);
-            text.extend_from_slice(content);
-            if !content.ends_with(b"\n") {
-                text.extend_from_slice(b"\n\\ No newline at end of file\n");
-            }
+            write_line(sign, content, text);
         }
+    }
+}
+
+/// Writes a file that was added or removed, without comparing anything: of many lines, few are shown.
+fn write_whole(old: &[u8], new: &[u8], most: usize, text: &mut Vec<u8>) {
+    let range = |data| line_range(&(0..count_lines(data)));
+    line(text, &[format!("@@ -{} +{} @@", range(old), range(new)).as_bytes()]);
+    for (sign, content) in lines(old).map(|line| (b"-", line)).chain(lines(new).map(|line| (b"+", line))) {
+        if text.len() > most {
+            return;
+        }
+        write_line(sign, content, text);
+    }
+}
+
+fn write_line(sign: &[u8; 1], content: &[u8], text: &mut Vec<u8>) {
+    text.extend_from_slice(sign);
+    text.extend_from_slice(content);
+    if !content.ends_with(b"\n") {
+        text.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+}
+
+fn line_range(range: &Range<usize>) -> String {
+    match range.len() {
+        1 => (range.start + 1).to_string(),
+        0 => format!("{},0", range.start),
+        length => format!("{},{length}", range.start + 1),
     }
 }
 
@@ -160,8 +184,12 @@ fn heading<'t>(before: &[&'t [u8]]) -> Option<&'t [u8]> {
     Some(line.get(..80).unwrap_or(line).trim_ascii_end())
 }
 
-fn lines(data: &[u8]) -> Vec<&[u8]> {
-    data.split_inclusive(|byte| *byte == b'\n').collect()
+fn lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    data.split_inclusive(|byte| *byte == b'\n')
+}
+
+fn count_lines(data: &[u8]) -> usize {
+    lines(data).count()
 }
 
 fn line(text: &mut Vec<u8>, parts: &[&[u8]]) {

@@ -7,7 +7,7 @@ use super::{error::RepositoryError, files::read_file, location::GitFolders, obje
 /// The size of a file with one reference.
 const MOST_BYTES: u64 = 4 << 10;
 /// The size of the file with all packed references.
-const MOST_PACKED: u64 = 64 << 20;
+const MOST_PACKED: u64 = 16 << 20;
 /// References to references.
 const DEEPEST: usize = 5;
 const REFERENCE: &str = "reference";

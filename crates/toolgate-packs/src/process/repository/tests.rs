@@ -10,7 +10,7 @@ use std::{
 
 use super::*;
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(super) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.current_dir(folder).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -22,7 +22,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-fn write(folder: &Path, file: &str, content: impl AsRef<[u8]>) {
+pub(super) fn write(folder: &Path, file: &str, content: impl AsRef<[u8]>) {
     let path = folder.join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, content).unwrap();
@@ -33,7 +33,7 @@ fn commit(folder: &Path, message: &str) {
     git(folder, &["commit", "-q", "--allow-empty", "-m", message]);
 }
 
-fn open(folder: &Path) -> Repository {
+pub(super) fn open(folder: &Path) -> Repository {
     let budget = WorkBudget::new(Duration::from_secs(60), Arc::new(AtomicBool::new(false)));
     Repository::open(&folder.canonicalize().unwrap(), None, budget).unwrap()
 }
@@ -238,4 +238,16 @@ fn a_tree_that_holds_itself_ends_within_its_budget() {
     let repository = open(folder.path());
     let since = repository.resolve("HEAD~1").unwrap();
     assert!(repository.diff(&since, 50 << 10).unwrap().len() > 50 << 10, "what is shown is cut, and the walk with it");
+}
+
+#[test]
+fn a_file_of_very_many_lines_is_shown_as_git_shows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    write(folder.path(), "gone", "-\n".repeat(250_000));
+    commit(folder.path(), "first");
+    fs::remove_file(folder.path().join("gone")).unwrap();
+    write(folder.path(), "added", "+\n".repeat(300_000) + "last");
+    commit(folder.path(), "second");
+    assert_like_git(folder.path(), "HEAD~1");
 }

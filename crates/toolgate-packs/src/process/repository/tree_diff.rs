@@ -1,6 +1,6 @@
 //! The files that differ between two trees.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use super::{
     Repository,
@@ -26,6 +26,9 @@ pub(super) struct FileChange {
 /// One name in two trees.
 type EntryPair = (Option<TreeEntry>, Option<TreeEntry>);
 
+/// A path whose trees or files are still to be compared.
+type PendingPath = (Vec<u8>, EntryPair);
+
 /// Lists the files that differ, by path.
 pub(super) fn changed_files(
     repository: &Repository,
@@ -33,9 +36,11 @@ pub(super) fn changed_files(
     new: &ObjectId,
 ) -> Result<Vec<FileChange>, RepositoryError> {
     let tree = |id: &ObjectId| Some(TreeEntry { mode: 0o040_000, id: *id });
+    let budget = repository.objects.budget();
     let mut changes = Vec::new();
-    let mut rest: Vec<(Vec<u8>, EntryPair)> = vec![(Vec::new(), (tree(old), tree(new)))];
+    let mut rest: Vec<PendingPath> = vec![(Vec::new(), (tree(old), tree(new)))];
     while let Some((path, (old, new))) = rest.pop() {
+        budget.release(held_bytes(&path));
         if old == new || changes.len() >= MOST_CHANGES {
             continue;
         }
@@ -43,17 +48,11 @@ pub(super) fn changed_files(
         let (old_tree, new_tree) = (old.filter(is_tree), new.filter(is_tree));
         let (old, new) = (old.filter(|entry| !is_tree(entry)), new.filter(|entry| !is_tree(entry)));
         if old_tree.is_some() || new_tree.is_some() {
-            let below = children(repository, old_tree, new_tree)?;
-            // taken from the end, so that paths come out in order
-            for (name, pair) in below.into_iter().rev() {
-                let path = if path.is_empty() { name } else { [path.as_slice(), b"/", &name].concat() };
-                if path.len() > MOST_PATH {
-                    return Err(RepositoryError::Damaged("tree"));
-                }
-                rest.push((path, pair));
-            }
+            push_children(repository, &path, old_tree, new_tree, &mut rest)?;
         }
         if old.is_some() || new.is_some() {
+            // finding renames keeps a path three times
+            budget.hold(held_bytes(&path) * 3)?;
             changes.push(FileChange { path, renamed_from: None, old, new });
         }
     }
@@ -61,23 +60,51 @@ pub(super) fn changed_files(
     Ok(with_renames(changes))
 }
 
-/// The names in two trees, in git's order: a folder as if its name ended in a slash.
-fn children(
+/// Pushes the names that differ between two trees.
+fn push_children(
     repository: &Repository,
+    path: &[u8],
     old: Option<TreeEntry>,
     new: Option<TreeEntry>,
-) -> Result<BTreeMap<Vec<u8>, EntryPair>, RepositoryError> {
-    let mut pairs: BTreeMap<Vec<u8>, EntryPair> = BTreeMap::new();
-    for (tree, is_old) in [(old, true), (new, false)] {
-        let Some(tree) = tree else { continue };
-        let data = repository.objects.read(&tree.id, ObjectKind::Tree)?;
-        for (name, entry) in tree_entries(&data, repository.objects.length())? {
-            let pair = pairs.entry(name.to_owned()).or_default();
+    rest: &mut Vec<PendingPath>,
+) -> Result<(), RepositoryError> {
+    let read = |tree: Option<TreeEntry>| match tree {
+        Some(tree) => repository.objects.read(&tree.id, ObjectKind::Tree),
+        None => Ok(Vec::new()),
+    };
+    let (old, new) = (read(old)?, read(new)?);
+    let budget = repository.objects.budget();
+    let mut pairs: BTreeMap<&[u8], EntryPair> = BTreeMap::new();
+    for (tree, is_old) in [(&old, true), (&new, false)] {
+        for entry in tree_entries(tree, repository.objects.length()) {
+            let (name, entry) = entry?;
+            let pair = match pairs.entry(name) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => {
+                    budget.hold(size_of::<(&[u8], EntryPair)>())?;
+                    free.insert(EntryPair::default())
+                }
+            };
             *(if is_old { &mut pair.0 } else { &mut pair.1 }) = Some(entry);
         }
     }
-    pairs.retain(|_, (old, new)| old != new);
-    Ok(pairs)
+    let count = pairs.len();
+    // taken from the end, so that paths come out in order
+    for (name, pair) in pairs.into_iter().rev().filter(|(_, (old, new))| old != new) {
+        let path = if path.is_empty() { name.to_owned() } else { [path, b"/", name].concat() };
+        if path.len() > MOST_PATH {
+            return Err(RepositoryError::Damaged("tree"));
+        }
+        budget.hold(held_bytes(&path))?;
+        rest.push((path, pair));
+    }
+    budget.release(count * size_of::<(&[u8], EntryPair)>());
+    Ok(())
+}
+
+/// The bytes that a path waiting for its turn takes.
+fn held_bytes(path: &[u8]) -> usize {
+    size_of::<PendingPath>() + path.len()
 }
 
 /// Joins a removed and an added file of the same content into one renamed file.

@@ -1,7 +1,8 @@
 //! `authenticate`: who it is, then where, then what for.
 //!
 //! INVARIANT: until the passkey is seen to be right, every answer and the time it takes are the same whether or not there
-//! is such an agent; what is said of projects is said to the agent alone.
+//! is such an agent; what is said of projects is said to the agent alone. An agent that signed in from an address before has
+//! more attempts there, and only there.
 
 use std::net::IpAddr;
 
@@ -66,36 +67,31 @@ pub(super) async fn authenticate(pack: &TeamPack, call: &Recorded) -> Result<Too
     Ok(said(&Value::Object(answer))?.never_undone("A session ends by logout."))
 }
 
-/// The agent whose passkey it is, if it is anybody's. Attempts are counted before they are looked at, except with a passkey that
-/// was right before: failures of others never lock its agent out.
+/// Returns the agent whose passkey it is. INVARIANT: an attempt is counted before its passkey is looked at, and whether it
+/// is looked at does not depend on the passkey.
 async fn prove(pack: &TeamPack, agent_id: &str, passkey: String, address: Option<IpAddr>) -> Result<Agent, Failure> {
     let (team, now) = (pack.store.team(), pack.now());
     let guesses = team.guesses();
     let address = address.map(network);
     let place = Place::agent(agent_id, address.as_deref());
     let around = address.as_deref().map(Place::address);
-    if pack.known_passkeys.knows(agent_id, &passkey) {
-        let turn = pack.passkeys.turn().await?;
-        return match held_against(pack, agent_id, passkey, turn).await? {
-            Some(agent) => Ok(agent),
-            None => Err(invalid()),
-        };
-    }
+    let is_known = guesses.is_known(&place, now).await?;
     // many may share an address: who signed in from it before is not slowed down by the others
     if let Some(around) = &around
         && let Some(slow) = guesses.waits(around, now).await?
-        && !guesses.is_known(&place, now).await?
+        && !is_known
     {
         return Err(too_many(slow, now));
     }
-    if let Some(slow) = guesses.waits(&place, now).await? {
+    let counted = if is_known { place.once_known() } else { place.clone() };
+    if let Some(slow) = guesses.waits(&counted, now).await? {
         return Err(too_many(slow, now));
     }
     let turn = pack.passkeys.turn().await?;
-    if let Some(slow) = guesses.take(&place, now).await? {
+    if let Some(slow) = guesses.take(&counted, now).await? {
         return Err(too_many(slow, now));
     }
-    match held_against(pack, agent_id, passkey, turn).await? {
+    match matching_agent(pack, agent_id, passkey, turn).await? {
         Some(agent) => {
             guesses.good(&place, now).await?;
             Ok(agent)
@@ -110,7 +106,7 @@ async fn prove(pack: &TeamPack, agent_id: &str, passkey: String, address: Option
 }
 
 /// The agent, where the passkey is right.
-async fn held_against(
+async fn matching_agent(
     pack: &TeamPack,
     agent_id: &str,
     passkey: String,
@@ -119,10 +115,9 @@ async fn held_against(
     let team = pack.store.team();
     let agent = team.agents().get(agent_id).await?.filter(|agent| agent.status == AgentStatus::Active);
     let kept = team.credentials().get(agent_id).await?.filter(|_| agent.is_some());
-    let right = turn.matches(passkey.clone(), kept.map(|kept| kept.hash)).await?;
+    let right = turn.matches(passkey, kept.map(|kept| kept.hash)).await?;
     let agent = agent.filter(|_| right);
     if let Some(agent) = &agent {
-        pack.known_passkeys.remember(&agent.id, &passkey);
         team.credentials().used(&agent.id, pack.now()).await?;
     }
     Ok(agent)

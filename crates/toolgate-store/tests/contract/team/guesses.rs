@@ -62,6 +62,16 @@ on_both! {
         assert_eq!(guesses.is_known(&place, 31 * 24 * 3_600_000).await, Ok(false));
     }
 
+    async fn a_known_place_has_more_attempts_counted_apart(bed: Bed) {
+        let guesses = bed.open().await.team().guesses();
+        let place = Place::agent("a", Some("203.0.113.7"));
+        assert_eq!(free(&guesses, &place, 0).await, 5);
+        assert_eq!(free(&guesses, &place.once_known(), 0).await, 30);
+        guesses.good(&place, 0).await.unwrap();
+        assert_eq!(free(&guesses, &place, 0).await, 5, "both are forgotten");
+        assert_eq!(free(&guesses, &place.once_known(), 0).await, 30);
+    }
+
     async fn an_address_is_slowed_down_over_all_agents_tried_from_it(bed: Bed) {
         let guesses = bed.open().await.team().guesses();
         let address = Place::address("203.0.113.7");
