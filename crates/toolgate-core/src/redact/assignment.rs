@@ -5,7 +5,7 @@ use super::{
     names::{NameKind, name_kind},
     shapes::SCHEMES,
     starts_placeholder,
-    text::{TextWalk, holds_secret},
+    text::{TextWalk, holds_format},
 };
 
 /// Longest name that is looked at.
@@ -57,8 +57,9 @@ pub(super) fn option(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     }
     let name = walk.text.get(name_start..name_start + length)?;
     let kind = name_kind(name);
-    // a name that is itself a secret is found on the way
-    if kind == NameKind::Plain || holds_secret(name, walk.nesting) {
+    // A name that is itself a secret is found on the way. INVARIANT: options within the name are not looked for, or each of
+    // them would look for those within its own name.
+    if kind == NameKind::Plain || holds_format(name, walk.nesting) {
         return None;
     }
     let name_end = name_start + length;

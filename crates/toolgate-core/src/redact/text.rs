@@ -15,6 +15,20 @@ pub(super) fn holds_secret(text: &str, nesting: usize) -> bool {
     replace_nested(text, nesting, &|_, _| {}).is_some()
 }
 
+/// Whether the text holds a secret that is known by its own characters, whatever stands before it. Looks at no names, so that
+/// names themselves can be looked at.
+pub(super) fn holds_format(text: &str, nesting: usize) -> bool {
+    let mut walk = TextWalk::new(text, nesting);
+    let mut at = 0;
+    while let Some(start) = walk.next_start(at) {
+        if walk.format_at(start).is_some() {
+            return true;
+        }
+        at = start + 1;
+    }
+    false
+}
+
 fn replace_nested(text: &str, nesting: usize, put: &dyn Fn(&str, &mut String)) -> Option<String> {
     let mut walk = TextWalk::new(text, nesting);
     let mut out: Option<String> = None;
@@ -85,11 +99,18 @@ impl<'a> TextWalk<'a> {
     fn secret_at(&mut self, at: usize) -> Option<(usize, usize)> {
         match self.text.as_bytes().get(at)? {
             b'B' | b'b' => shapes::credential(self, at),
-            b'e' => shapes::web_token(self, at).or_else(|| encoded::json(self, at)),
-            b'W' => encoded::json(self, at),
             b'-' => shapes::private_key(self.text, at).or_else(|| assignment::option(self, at)),
             b':' => shapes::address(self, at).or_else(|| assignment::named(self, at)),
             b'=' => assignment::named(self, at),
+            _ => self.format_at(at),
+        }
+    }
+
+    /// The range of the secret that begins here and is known by its own characters.
+    fn format_at(&mut self, at: usize) -> Option<(usize, usize)> {
+        match self.text.as_bytes().get(at)? {
+            b'e' => shapes::web_token(self, at).or_else(|| encoded::json(self, at)),
+            b'W' => encoded::json(self, at),
             _ => shapes::known_format(self, at),
         }
     }
