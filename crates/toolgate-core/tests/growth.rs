@@ -164,6 +164,11 @@ fn redaction_of_json_is_linear_whatever_is_nested() {
             redactor.json(&format!("[{}1]", format!("{nests},").repeat(times / 64)));
         });
     }
+    assert_linear("values before their name", 512, |times| {
+        redactor.json(
+            &json!({ "a": format!("{{{}\"name\":\"password\"}}", "\"value\":1,".repeat(times * 8)) }).to_string(),
+        );
+    });
     assert_linear("JSON in JSON", 256, |times| {
         let mut inner = json!(vec!["[\"{"; times]).to_string();
         for _ in 0..3 {
