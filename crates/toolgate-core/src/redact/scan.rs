@@ -7,7 +7,7 @@ use super::{
     names::{NameKind, name_kind},
     pairs::{Pair, Role},
     pointer::Way,
-    text,
+    token_run::is_token_run,
 };
 use crate::plain::plain_bytes;
 
@@ -32,6 +32,8 @@ pub(super) struct Scan<'a> {
 enum Secret {
     /// What its name says.
     ByName(NameKind),
+    /// What its name says, where the caller chose the name and an approver must see what runs.
+    InCallersWords(NameKind),
     /// A fact says so.
     ByFact,
 }
@@ -42,18 +44,20 @@ impl Secret {
     /// Whether an object or array is one whole.
     fn covers_nest(self) -> bool {
         match self {
+            Self::InCallersWords(_) => false,
             Self::ByName(kind) => kind.is_certain(),
             Self::ByFact => true,
         }
     }
 
     fn covers_number(self) -> bool {
-        matches!(self, Self::ByFact | Self::ByName(NameKind::Typed))
+        matches!(self, Self::ByFact | Self::ByName(NameKind::Typed) | Self::InCallersWords(NameKind::Typed))
     }
 
     fn covers_text(self, text: &str) -> bool {
         match self {
             Self::ByName(kind) => kind.covers(text),
+            Self::InCallersWords(kind) => is_token_run(text) && kind.covers(text),
             Self::ByFact => true,
         }
     }
@@ -141,30 +145,33 @@ impl<'a> Scan<'a> {
             let way = way.down(|step| step == name);
             match Role::of(&name) {
                 Role::Value if pair.is_named => {
-                    let kind = if kind.is_certain() { kind } else { NameKind::Typed };
-                    self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+                    let secret = if kind.is_certain() { self.named(kind) } else { self.worded(NameKind::Typed) };
+                    self.value(&way, secret, depth + 1, out)?;
                 }
                 Role::Value => {
                     self.space(out);
                     self.copy(self.at, out);
                     let (from, source) = (out.len(), self.at);
-                    self.value(&way, Secret::ByName(kind), depth + 1, out)?;
-                    self.copy(self.at, out);
-                    pair.values.push((from..out.len(), source..self.at));
+                    let read = self.value(&way, self.named(kind), depth + 1, out);
+                    // of a value that ends with the text, the part that was read is one too
+                    let end = if read.is_some() { self.at } else { self.done.max(self.copied) };
+                    self.copy(end, out);
+                    pair.values.push((from..out.len(), source..end));
+                    read?;
                 }
                 Role::Name => {
                     self.space(out);
                     let start = self.at;
                     let named = self.string().is_some_and(|label| name_kind(&label).is_certain());
                     self.at = start;
-                    self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+                    self.value(&way, self.named(kind), depth + 1, out)?;
                     if named {
                         self.copy(self.at, out);
                         self.hide(pair, out);
                         pair.is_named = true;
                     }
                 }
-                Role::Other => self.value(&way, Secret::ByName(kind), depth + 1, out)?,
+                Role::Other => self.value(&way, self.named(kind), depth + 1, out)?,
             }
             self.space(out);
             match self.next()? {
@@ -175,23 +182,42 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the values of a pair out again, now that its name is known.
+    /// The secret that a member's name makes of its value. Within text the caller chose the name.
+    fn named(&self, kind: NameKind) -> Secret {
+        if self.nested == 0 { Secret::ByName(kind) } else { self.worded(kind) }
+    }
+
+    /// The secret that another value makes of this one: a name beside it, an option before it.
+    fn worded(&self, kind: NameKind) -> Secret {
+        if self.redactor.is_for_approver() { Secret::InCallersWords(kind) } else { Secret::ByName(kind) }
+    }
+
+    /// Takes the values of a pair out again, now that its name is known. What follows the first of them is written once more,
+    /// however many there are.
     fn hide(&self, pair: &mut Pair, out: &mut String) {
-        for (written, source) in pair.values.drain(..).rev() {
-            let value = self.text.get(source).unwrap_or_default();
-            if matches!(value, "true" | "false" | "null") {
+        let Some(first) = pair.values.first().map(|(written, _)| written.start) else { return };
+        let written_before = out.split_off(first.min(out.len()));
+        let part = |from: usize, to: usize| written_before.get(from - first..to - first).unwrap_or_default();
+        let mut end = first;
+        for (written, source) in pair.values.drain(..) {
+            out.push_str(part(end, written.start));
+            end = written.end;
+            let (kept, value) = (part(written.start, end), self.text.get(source).unwrap_or_default());
+            let text = serde_json::from_str::<String>(value);
+            let stays = match &text {
+                _ if matches!(value, "true" | "false" | "null") || is_placeholder(kept.trim_matches('"')) => true,
+                Ok(text) => !self.worded(NameKind::Typed).covers_text(text),
+                Err(_) => value.starts_with(['{', '[']) && !self.worded(NameKind::Typed).covers_nest(),
+            };
+            if stays {
+                out.push_str(kept);
                 continue;
             }
-            let mut hidden = String::from("\"");
-            match serde_json::from_str::<String>(value) {
-                Ok(text) => self.redactor.placeholder(&text, &mut hidden),
-                Err(_) => self.redactor.placeholder(value, &mut hidden),
-            }
-            hidden.push('"');
-            if out.get(written.clone()).is_some_and(|kept| !is_placeholder(kept.trim_matches('"'))) {
-                out.replace_range(written, &hidden);
-            }
+            out.push('"');
+            self.redactor.placeholder(text.as_deref().unwrap_or(value), out);
+            out.push('"');
         }
+        out.push_str(part(end, first + written_before.len()));
     }
 
     fn array(&mut self, way: &Way<'_>, depth: usize, out: &mut String) -> Option<()> {
@@ -207,7 +233,7 @@ impl<'a> Scan<'a> {
             let way = way.down(|step| step.parse() == Ok(index));
             self.space(out);
             let next = self.option_kind();
-            self.value(&way, Secret::ByName(kind), depth + 1, out)?;
+            self.value(&way, self.worded(kind), depth + 1, out)?;
             kind = next;
             index += 1;
             self.space(out);
@@ -237,7 +263,7 @@ impl<'a> Scan<'a> {
             out.push('"');
             self.redactor.placeholder(text, out);
             out.push('"');
-        } else if let Some(clean) = self.without_nested(text).or_else(|| self.without_shapes(text)) {
+        } else if let Some(clean) = self.without_nested(text).or_else(|| self.redactor.replaced(text)) {
             self.copy(start, out);
             out.push_str(&serde_json::Value::from(clean).to_string());
         } else {
@@ -253,16 +279,15 @@ impl<'a> Scan<'a> {
         self.copied = end;
     }
 
-    fn without_shapes(&self, text: &str) -> Option<String> {
-        text::replace(text, |secret, out| self.redactor.placeholder(secret, out))
-    }
-
     /// JSON in a string is redacted as JSON, facts aside; `None` where it is none or holds no secret.
     fn without_nested(&self, text: &str) -> Option<String> {
         if !matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
             return None;
         }
         if self.nested >= NESTED {
+            if self.redactor.is_for_approver() {
+                return None;
+            }
             let mut out = String::new();
             self.redactor.placeholder(text, &mut out);
             return Some(out);

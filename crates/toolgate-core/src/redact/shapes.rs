@@ -1,7 +1,10 @@
 //! Secrets that are known by their shape wherever they stand: bearer tokens, JSON Web Tokens, private keys, addresses that are
 //! secrets, well-known key formats and Toolgate's own.
 
-use super::text::{TextWalk, holds_secret};
+use super::{
+    text::{TextWalk, holds_secret},
+    token_run::{key_lines_end, token_run_end},
+};
 
 /// A prefix, and how many token characters must follow at least.
 pub(super) const PREFIXES: [(&str, usize); 33] = [
@@ -80,12 +83,17 @@ pub(super) fn web_token(walk: &mut TextWalk<'_>, at: usize) -> Option<(usize, us
 }
 
 /// To the end of its armour, or of the text: half a key is a secret too.
-pub(super) fn private_key(text: &str, at: usize) -> Option<(usize, usize)> {
-    let rest = text.get(at..)?;
+pub(super) fn private_key(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
+    let rest = walk.text.get(at..)?;
     let after = rest.strip_prefix("-----BEGIN ")?;
     let dashes = after.as_bytes().windows(5).take(LONGEST_LABEL + 1).position(|five| five == b"-----")?;
     if !after.get(..dashes)?.ends_with("PRIVATE KEY") {
         return None;
+    }
+    if walk.for_approver {
+        let label_end = at + "-----BEGIN ".len() + dashes + 5;
+        let end = key_lines_end(walk.text.as_bytes(), label_end);
+        return (end > label_end).then_some((at, end));
     }
     let end = rest.find("-----END ").and_then(|end| {
         let dashes = rest.get(end + 9..)?.find("-----")?;
@@ -103,6 +111,7 @@ pub(super) fn address(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> 
         let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\');
         let path = text.as_bytes().get(start..)?;
         let end = start + path.iter().position(ends).unwrap_or(path.len());
+        let end = hidden_end(walk, start, end);
         let secret = text.get(start..end)?;
         return (secret.len() >= 8 && !super::is_placeholder(secret)).then_some((start, end));
     }
@@ -115,7 +124,13 @@ pub(super) fn address(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> 
     }
     // some services take a token for the user
     let start = if holds_secret(user, walk.nesting) { at + 3 } else { at + 3 + user.len() + 1 };
-    Some((start, at + 3 + userinfo.len()))
+    let end = hidden_end(walk, start, at + 3 + userinfo.len());
+    (start < end).then_some((start, end))
+}
+
+/// The end of what is hidden of a secret: for an approver that of its first run.
+fn hidden_end(walk: &TextWalk<'_>, start: usize, end: usize) -> usize {
+    if walk.for_approver { token_run_end(walk.text.as_bytes(), start).min(end) } else { end }
 }
 
 pub(super) fn known_format(walk: &mut TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
@@ -134,7 +149,7 @@ mod tests {
     use crate::redact::text::replace;
 
     fn redacted(text: &str) -> Option<String> {
-        replace(text, |_, out| out.push_str("[x]"))
+        replace(text, false, |_, out| out.push_str("[x]"))
     }
 
     #[test]

@@ -6,17 +6,33 @@
 use super::{assignment, encoded, shapes};
 
 /// The text with each secret in it given to `put` instead; `None` if there is none.
-pub(super) fn replace(text: &str, put: impl Fn(&str, &mut String)) -> Option<String> {
-    replace_nested(text, 0, &put)
+///
+/// For an approver each of them is one run of token characters.
+pub(super) fn replace(text: &str, for_approver: bool, put: impl Fn(&str, &mut String)) -> Option<String> {
+    replace_in(TextWalk { for_approver, ..TextWalk::new(text, 0) }, &put)
 }
 
 /// Whether text that was decoded from other text holds a secret.
 pub(super) fn holds_secret(text: &str, nesting: usize) -> bool {
-    replace_nested(text, nesting, &|_, _| {}).is_some()
+    replace_in(TextWalk::new(text, nesting), &|_, _| {}).is_some()
 }
 
-fn replace_nested(text: &str, nesting: usize, put: &dyn Fn(&str, &mut String)) -> Option<String> {
+/// Whether the text holds a secret that is known by its own characters, whatever stands before it. Looks at no names, so that
+/// names themselves can be looked at.
+pub(super) fn holds_format(text: &str, nesting: usize) -> bool {
     let mut walk = TextWalk::new(text, nesting);
+    let mut at = 0;
+    while let Some(start) = walk.next_start(at) {
+        if walk.format_at(start).is_some() {
+            return true;
+        }
+        at = start + 1;
+    }
+    false
+}
+
+fn replace_in(mut walk: TextWalk<'_>, put: &dyn Fn(&str, &mut String)) -> Option<String> {
+    let text = walk.text;
     let mut out: Option<String> = None;
     let mut at = 0;
     while let Some(start) = walk.next_start(at) {
@@ -43,6 +59,8 @@ pub(super) struct TextWalk<'a> {
     pub(super) kept: usize,
     /// How often this text was decoded from another.
     pub(super) nesting: usize,
+    /// Only runs of token characters are hidden.
+    pub(super) for_approver: bool,
     /// The run of token characters measured last.
     run: Option<(usize, usize)>,
     /// The first dot at or after the place that was asked about last.
@@ -53,7 +71,8 @@ pub(super) struct TextWalk<'a> {
 
 impl<'a> TextWalk<'a> {
     pub(super) fn new(text: &'a str, nesting: usize) -> Self {
-        Self { text, kept: 0, nesting, run: None, dot: None, budget: text.len().saturating_mul(2) }
+        let budget = text.len().saturating_mul(2);
+        Self { text, kept: 0, nesting, for_approver: false, run: None, dot: None, budget }
     }
 
     /// The next place where a secret can start. Punctuation starts one wherever it stands; a letter only where a word begins,
@@ -85,11 +104,18 @@ impl<'a> TextWalk<'a> {
     fn secret_at(&mut self, at: usize) -> Option<(usize, usize)> {
         match self.text.as_bytes().get(at)? {
             b'B' | b'b' => shapes::credential(self, at),
-            b'e' => shapes::web_token(self, at).or_else(|| encoded::json(self, at)),
-            b'W' => encoded::json(self, at),
-            b'-' => shapes::private_key(self.text, at).or_else(|| assignment::option(self, at)),
+            b'-' => shapes::private_key(self, at).or_else(|| assignment::option(self, at)),
             b':' => shapes::address(self, at).or_else(|| assignment::named(self, at)),
             b'=' => assignment::named(self, at),
+            _ => self.format_at(at),
+        }
+    }
+
+    /// The range of the secret that begins here and is known by its own characters.
+    fn format_at(&mut self, at: usize) -> Option<(usize, usize)> {
+        match self.text.as_bytes().get(at)? {
+            b'e' => shapes::web_token(self, at).or_else(|| encoded::json(self, at)),
+            b'W' => encoded::json(self, at),
             _ => shapes::known_format(self, at),
         }
     }
