@@ -1,5 +1,7 @@
 //! How time grows with the length of what it is spent on: in proportion.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use toolgate_core::{
     Pattern,
@@ -9,7 +11,7 @@ use toolgate_core::{
 };
 
 use crate::{
-    linear::{assert_linear, is_linear},
+    linear::{assert_linear, is_linear, shortest},
     rule_arguments,
 };
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// The shortest of several runs, which is the one that was disturbed least.
-fn shortest(mut run: impl FnMut()) -> Duration {
+pub(crate) fn shortest(mut run: impl FnMut()) -> Duration {
     let mut once = || {
         let start = Instant::now();
         run();
