@@ -5,12 +5,14 @@ use std::{borrow::Cow, future, pin::Pin, sync::Arc};
 use http::StatusCode;
 use serde_json::value::RawValue;
 use toolgate_core::Kind;
-use toolgate_spine::{LogLevel, Resumed};
+use toolgate_spine::{CallerIdentity, LogLevel, Resumed};
 
 use crate::{
     approval::Wish,
+    call_identity::CallIdentity,
     conversation::{self, Hears},
     elsewhere,
+    identity::KeptCredentials,
     json::text,
     message::Message,
     mirror, notes,
@@ -51,7 +53,12 @@ pub(crate) fn has_control(name: &str) -> bool {
 /// then copied with it.
 pub(crate) type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, Refusal>> + Send + 'a>>;
 
-pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Result<Answering<'a>, Refusal> {
+pub(crate) fn answer<'a>(
+    inner: &Arc<Inner>,
+    ask: &Ask<'a>,
+    kind: Kind,
+    credentials: Option<KeptCredentials>,
+) -> Result<Answering<'a>, Refusal> {
     let params = &ask.message.params;
     let call = read(inner, ask, kind)?;
     let hears = Hears { token: notes::token(params)?, log: log_level(inner, ask)? };
@@ -79,6 +86,7 @@ pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Resul
         address: ask.transport.address(),
         place: ask.transport.place(),
         post: asked.post.clone(),
+        identity: credentials.map(|kept| CallIdentity::of(inner, ask, kept) as Arc<dyn CallerIdentity>),
     };
     let running = Running::start(inner, &asked.caller, &asked.call, resumed, ear);
     Ok(converse(asked, running, hears, ask))

@@ -92,7 +92,7 @@ impl Inner {
 
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
         let credentials = self.credentials((headers, peer.address), &task_keys)?.with_params(&message.params)?;
-        let kept = (method == Some(Method::Listen)).then(|| credentials.to_kept());
+        let kept = method.is_some_and(Method::keeps_credentials).then(|| credentials.to_kept());
         let identified = self.identify_for(method, credentials).await?;
         let mut legacy = None;
         if !version.is_modern() && method != Some(Method::Initialize) && headers.contains_key(headers::SESSION_ID) {

@@ -20,6 +20,7 @@ mod abilities;
 mod anonymous_rate;
 mod approval;
 mod call;
+mod call_identity;
 mod config;
 mod conversation;
 mod cursor;

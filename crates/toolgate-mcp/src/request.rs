@@ -44,7 +44,7 @@ impl Inner {
             Method::Discover => self.pieces.discover(ask.id, self.spine.has_more()),
             Method::Ping => self.pieces.empty(ask.id, ask.version),
             Method::List(kind) => list::page(self, &ask, kind)?,
-            Method::Use(kind) => return call::answer(self, &ask, kind)?.await.map(Answer::Reply),
+            Method::Use(kind) => return call::answer(self, &ask, kind, kept)?.await.map(Answer::Reply),
             // boxed, like what follows: rare, and too deep to lie inside every request's future
             Method::Complete => Box::pin(self.complete(&ask)).await?,
             Method::SetLevel => {

@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinHandle};
 use toolgate_core::{Caller, Kind, Lang, Tool};
 use toolgate_spine::{
-    Asking, Call, CallPlace, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Post, Resumed, Said, Say,
+    Asking, Call, CallPlace, CallerIdentity, Client, ClientFault, InputRequired, Line, LogLevel, Outcome, Post,
+    Resumed, Said, Say,
 };
 
 use crate::{
@@ -44,6 +45,8 @@ pub(crate) struct Ear {
     pub(crate) place: Option<Arc<CallPlace>>,
     /// Where it hears of what ends after the call.
     pub(crate) post: Option<Arc<dyn Post>>,
+    /// Its credentials, for when the call has waited.
+    pub(crate) identity: Option<Arc<dyn CallerIdentity>>,
 }
 
 pub(crate) struct Running {
@@ -80,7 +83,7 @@ impl Running {
             address: ear.address,
         };
         let place = ear.place.clone();
-        let client = Client::with_place(line, ear.post, ear.place);
+        let client = Client::with_identity(line, ear.post, ear.place, ear.identity);
         let (inner, caller, call) = (Arc::clone(inner), Arc::clone(caller), Arc::clone(call));
         let outcome = Box::pin(async move {
             let outcome = if asked_while_running {

@@ -48,6 +48,11 @@ impl Inner {
         self.memory.ended(id) || self.ended_here.contains(id)
     }
 
+    /// Whether the session was ended by its client or has expired.
+    pub(crate) fn session_is_over(&self, id: &SessionId, expires: u64) -> bool {
+        now() >= expires || self.has_ended(id)
+    }
+
     /// Whether an open stream of `session` may go on for this caller.
     pub(crate) fn session_goes_on(&self, session: &Session, identified: &Identified) -> bool {
         let owner = match self.memory.bound(&session.id) {

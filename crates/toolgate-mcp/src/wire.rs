@@ -176,6 +176,11 @@ impl Method {
         matches!(self, Self::Use(_) | Self::Complete | Self::Subscribe | Self::Listen)
     }
 
+    /// Streams and calls may last, so that their caller is identified again.
+    pub(crate) fn keeps_credentials(self) -> bool {
+        matches!(self, Self::Listen | Self::Use(_))
+    }
+
     /// Answered to anyone, even where everything else demands a signed-in caller.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Discover | Self::Initialize | Self::Ping)

@@ -17,6 +17,8 @@ mod world;
 #[path = "plans/stage.rs"]
 mod stage;
 
+#[path = "plans/after_wait.rs"]
+mod after_wait;
 #[path = "plans/approval.rs"]
 mod approval;
 #[path = "plans/crash.rs"]

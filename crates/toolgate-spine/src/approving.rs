@@ -309,7 +309,7 @@ fn refused(tool: &Arc<Tool>, denial: &Denial, code: &str, message: String, remed
     Outcome::Denied { tool: Arc::clone(tool), denial, needs_identity: false, missing_scopes: Vec::new() }
 }
 
-fn binding(guarded: &Guarded) -> Option<Binding> {
+pub(crate) fn binding(guarded: &Guarded) -> Option<Binding> {
     let decided = &guarded.decided;
     let caller = &decided.caller;
     Some(Binding {

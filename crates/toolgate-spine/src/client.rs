@@ -3,7 +3,10 @@
 use std::{
     net::IpAddr,
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -15,7 +18,7 @@ use tokio::{
 use toolgate_core::Caller;
 
 use crate::{
-    CallPlace, Post,
+    CallPlace, CallerIdentity, Post,
     said::{Asking, ClientFault, LogLevel, ProgressNote, Question, Said},
 };
 
@@ -28,6 +31,9 @@ struct Inner {
     line: Line,
     post: Option<Arc<dyn Post>>,
     place: Option<Arc<CallPlace>>,
+    identity: Option<Arc<dyn CallerIdentity>>,
+    /// True once the call has waited for a person or its client.
+    has_waited: AtomicBool,
     thinking: Mutex<Thinking>,
 }
 
@@ -79,12 +85,31 @@ impl Client {
 
     /// A client whose call has a place among those that run.
     pub fn with_place(line: Line, post: Option<Arc<dyn Post>>, place: Option<Arc<CallPlace>>) -> Self {
-        Self(Some(Arc::new(Inner { line, post, place, thinking: Mutex::default() })))
+        Self::with_identity(line, post, place, None)
+    }
+
+    /// A client whose caller is identified again once the call has waited.
+    pub fn with_identity(
+        line: Line,
+        post: Option<Arc<dyn Post>>,
+        place: Option<Arc<CallPlace>>,
+        identity: Option<Arc<dyn CallerIdentity>>,
+    ) -> Self {
+        let (has_waited, thinking) = (AtomicBool::new(false), Mutex::default());
+        Self(Some(Arc::new(Inner { line, post, place, identity, has_waited, thinking })))
+    }
+
+    /// The identity of a call that has waited: what was known of its caller before may not hold any more.
+    pub(crate) fn identity_after_wait(&self) -> Option<&dyn CallerIdentity> {
+        let inner = self.0.as_ref().filter(|inner| inner.has_waited.load(Ordering::Relaxed))?;
+        inner.identity.as_deref()
     }
 
     /// Waits without a place among the calls that run. `None`, at once, where too many calls of the caller wait.
     pub async fn while_waiting<T>(&self, caller: &Caller, wait: impl Future<Output = T>) -> Option<T> {
-        let Some(place) = self.0.as_ref().and_then(|inner| inner.place.as_deref()) else { return Some(wait.await) };
+        let Some(inner) = &self.0 else { return Some(wait.await) };
+        inner.has_waited.store(true, Ordering::Relaxed);
+        let Some(place) = inner.place.as_deref() else { return Some(wait.await) };
         let waiting = place.leave(caller.principal())?;
         let waited = wait.await;
         waiting.go_on().await;
@@ -168,14 +193,16 @@ impl Client {
         let number = open.number;
         inner.line.said.send(Said::Question(Question { number, asking, params, answer })).await.map_err(|_| gone())?;
         open.put = true;
+        inner.has_waited.store(true, Ordering::Relaxed);
         let waiting = inner.place.as_deref().map(CallPlace::leave_to_ask);
-        let answer = answered.await.map_err(|_| gone())?;
-        open.put = false;
+        let answer = answered.await;
+        open.put = answer.is_err();
         drop(open);
+        // also where nobody answered: the call goes on all the same
         if let Some(waiting) = waiting {
             waiting.go_on().await;
         }
-        answer
+        answer.map_err(|_| gone())?
     }
 
     /// Runs `work` for at most `timeout`, not counting the time in which the client is thinking.
@@ -252,6 +279,7 @@ fn declares(capabilities: &RawValue, asking: Asking) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CallPlaces;
 
     fn client(capabilities: &str) -> (Client, mpsc::Receiver<Said>) {
         let (said, heard) = mpsc::channel(4);
@@ -281,6 +309,20 @@ mod tests {
         assert_eq!(answer.unwrap().get(), r#"{"action":"accept"}"#);
         drop(heard);
         assert!(client.ask(Asking::Elicitation, raw("{}")).await.unwrap_err().message.contains("did not answer"));
+    }
+
+    #[tokio::test]
+    async fn a_call_takes_its_place_again_also_where_its_client_left_without_an_answer() {
+        let places = CallPlaces::new(1, 1, 1);
+        let (said, mut heard) = mpsc::channel(4);
+        let capabilities = raw(r#"{"elicitation":{}}"#);
+        let line = Line { said, wants_progress: false, log: None, capabilities, address: None };
+        let client = Client::with_place(line, None, places.enter(None));
+        let (answer, ()) = tokio::join!(client.ask(Asking::Elicitation, raw("{}")), async {
+            let Some(Said::Question(question)) = heard.recv().await else { panic!("no question") };
+            drop(question);
+        });
+        assert!(answer.is_err() && places.is_full());
     }
 
     #[tokio::test]

@@ -279,6 +279,11 @@ impl Guarded {
         Self { decided, arguments, _by_guard: () }
     }
 
+    /// A call that was guarded before, and fits under other rules too. It counts against the rates once.
+    pub(crate) fn fitted_again(decided: Decided, arguments: Box<RawValue>) -> Self {
+        Self { decided, arguments, _by_guard: () }
+    }
+
     /// The very call, to be looked at.
     pub(crate) fn previewed(&self) -> Previewed {
         let (decided, arguments) = (self.decided.clone(), self.arguments.clone());

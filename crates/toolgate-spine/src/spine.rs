@@ -197,6 +197,8 @@ impl Spine {
             Then::Run(guarded, yes) => {
                 let Admitted { source, slot, .. } = admitted;
                 let (client, plan) = (call.client, step.map(StepOf::link));
+                // that of the last decision, which a wait for an approval may have made another
+                let house = Arc::clone(&guarded.decided.house);
                 let call = Carried { id, house, guarded, yes, source, slot, client, plan, started };
                 match ran_as(&tool) {
                     Ran::Write => Box::pin(self.carried(call)).await,
@@ -246,12 +248,14 @@ impl Spine {
             }
         };
         about.tool = Some(Arc::clone(&decided.tool));
+        let decided = match decided.client.identity_after_wait() {
+            None => decided,
+            // boxed: rare, and every call would carry room for it
+            Some(_) => Box::pin(self.redecided(decided, call)).await?,
+        };
         let guarded = decided.guard(call.arguments)?;
         let tool = Arc::clone(&guarded.decided.tool);
-        let Some(source) = house.sources.get(&tool.source).cloned() else {
-            let message = format!("nothing runs the tools of '{}'", tool.source);
-            return Err(Box::new(Outcome::Unavailable { message, tool }));
-        };
+        let source = source_of(&guarded)?;
         if guarded.decided.dry_run {
             return Ok(Admitted { tool, source, slot: None, then: Then::Preview(Box::new(Previewed { guarded })) });
         }
@@ -259,29 +263,26 @@ impl Spine {
             Box::pin(dry_check(&guarded, &*source)).await?;
         }
         let yes = self.approved(&guarded, call, step).await?;
-        // boxed: rare, and every call would carry room for it
-        let allowed = match &yes {
-            Some(_) => Box::pin(self.still_allowed(house, caller, call)).await,
-            None => Ok(()),
+        let checked = match &yes {
+            Some(yes) => Box::pin(self.rechecked(guarded, call, step, yes)).await,
+            None => Ok(guarded),
         };
         // the slot is taken after approval: a call that waits for a person runs nothing yet
-        match allowed.and_then(|()| house.slot(&tool, caller)) {
-            Ok(slot) => Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), yes) }),
+        let ready = checked.and_then(|guarded| {
+            let (decided, source) = (&guarded.decided, source_of(&guarded)?);
+            let slot = decided.house.slot(&decided.tool, &decided.caller)?;
+            Ok((guarded, source, slot))
+        });
+        match ready {
+            Ok((guarded, source, slot)) => {
+                let tool = Arc::clone(&guarded.decided.tool);
+                Ok(Admitted { tool, source, slot: Some(slot), then: Then::Run(Box::new(guarded), yes) })
+            }
             Err(outcome) => {
                 Box::pin(self.give_back(yes)).await;
                 Err(outcome)
             }
         }
-    }
-
-    /// Decides again after an approval: time has passed, and what was forbidden meanwhile does not run.
-    async fn still_allowed(&self, house: &House, caller: &Arc<Caller>, call: &Call<'_>) -> Result<(), Box<Outcome>> {
-        self.caught_up().await?;
-        let current = self.house();
-        if current.gate.revision() != house.gate.revision() {
-            Decided::decide(&current, caller, call)?;
-        }
-        Ok(())
     }
 
     /// Whether there is more behind the gate than tools.
@@ -346,6 +347,14 @@ pub(crate) struct Admitted {
     pub(crate) source: Arc<dyn ToolSource>,
     pub(crate) slot: Option<Slot>,
     pub(crate) then: Then,
+}
+
+fn source_of(guarded: &Guarded) -> Result<Arc<dyn ToolSource>, Box<Outcome>> {
+    let tool = &guarded.decided.tool;
+    guarded.decided.house.sources.get(&tool.source).cloned().ok_or_else(|| {
+        let message = format!("nothing runs the tools of '{}'", tool.source);
+        Box::new(Outcome::Unavailable { message, tool: Arc::clone(tool) })
+    })
 }
 
 /// What is known of a call as it goes along.

@@ -145,8 +145,8 @@ impl Spine {
     }
 }
 
-/// The time that the undo of a receipt may take: that of the tool that undoes it. Where that tool is not known any more,
-/// the longest of all.
+/// The time that the undo of a receipt may take: that of the tool that undoes it, or the default where that tool is not
+/// known any more.
 fn longest_undo(house: &House, receipt: &Receipt) -> Duration {
     let catalog = house.gate.catalog();
     let own = catalog.find(&receipt.tool);
@@ -157,10 +157,7 @@ fn longest_undo(house: &House, receipt: &Receipt) -> Duration {
         }),
         _ => own,
     };
-    match undoing {
-        Some(tool) => house.timeout(tool),
-        None => catalog.all().map(|tool| house.timeout(tool)).max().unwrap_or_default(),
-    }
+    undoing.map_or(Duration::from_millis(house.defaults.timeout_ms), |tool| house.timeout(tool))
 }
 
 fn refused(fault: UndoFault) -> UndoProblem {

@@ -22,6 +22,8 @@ mod approvals_asked;
 mod approvals_at_client;
 #[path = "command/approvals_rest.rs"]
 mod approvals_rest;
+#[path = "command/approvals_waiting.rs"]
+mod approvals_waiting;
 #[path = "command/bed/mod.rs"]
 mod bed;
 #[path = "command/canary.rs"]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolgate_core::{Caller, caller::Flow};
 use toolgate_store::ledger::Filter;
 
-use crate::world::{World, ann};
+use crate::world::{World, ann, states};
 
 fn put(key: &str) -> Value {
     json!({"tool": "stage.put", "arguments": {"key": key, "value": 1}})
@@ -46,6 +46,39 @@ on_both! {
             assert!(refused["error"].as_str().unwrap().contains("not open any more"), "{refused}");
         }
         assert_eq!(world.stage.runs(), []);
+    }
+
+    async fn a_plan_that_ran_when_its_flow_was_closed_comes_to_an_end(world: World) {
+        for (on_failure, state, left) in [("stop", "failed", json!({"a": 1})), ("undo", "undone", json!({}))] {
+            let (within, flow) = in_flow(&world).await;
+            let calls = json!({"calls": [put("a"), {"tool": "stage.sign", "arguments": {"key": "b", "value": {"$from": 1, "path": "/key"}}}]});
+            let plan = world.good(&within, "plan.propose", calls).await["plan"].as_str().unwrap().to_owned();
+            let asked = world.asked(&plan).await;
+            world.grant(&asked).await;
+            // the first step runs; the second waits for an approval of its own
+            world.asked(&plan).await;
+            assert_eq!(states(&world.show(&plan).await), ["done", "waiting"]);
+            world.good(&ann(), "flow.close", json!({ "flow": flow })).await;
+            let ended = world.execute(&plan, on_failure).await;
+            assert_eq!((&ended["state"], &ended["steps"][1]["reason"]["code"]), (&json!(state), &json!("flow_over")), "{ended}");
+            assert_eq!(world.stage.values(), left);
+            assert!(world.stage.runs().iter().all(|(tool, _)| tool != "stage.sign"), "nothing more ran");
+            if on_failure == "stop" {
+                let undone = world.good(&ann(), "undo", json!({ "plan": plan })).await;
+                assert_eq!(undone["undone"].as_array().unwrap().len(), 1);
+            }
+        }
+    }
+
+    async fn previews_that_are_too_large_are_left_out_before_a_plan_is_refused(world: World) {
+        let puts = (0..60).map(|n| put(&format!("{n}{}", "k".repeat(3_500))));
+        let sign = json!({"tool": "stage.sign", "arguments": {"key": "a", "value": 1}});
+        let plan = world.propose(puts.chain([sign]).collect()).await;
+        world.asked(&plan).await;
+        let shown: Value = serde_json::from_str(&world.approvals().await[0].shown).unwrap();
+        let calls = shown["arguments"]["calls"].as_array().unwrap();
+        assert!(calls.len() == 61 && calls.iter().all(|call| call["preview"].is_null()));
+        assert!(shown["arguments"]["previews"].as_str().unwrap().contains("left out"), "and it is said");
     }
 
     async fn an_approver_sees_what_each_step_would_do(world: World) {

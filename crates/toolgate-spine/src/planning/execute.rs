@@ -54,16 +54,23 @@ impl Spine {
         // as it is now that nobody else here has it
         let plan = plan_now(books, &plan.id).await?;
         let calls = call::kept(&plan)?;
-        let caller = &match plan.state {
-            PlanState::Proposed | PlanState::Approved | PlanState::Running => {
-                self.within_flow_of(caller, &plan).await?
-            }
-            _ => Arc::clone(caller),
+        let within = match plan.state {
+            PlanState::Proposed | PlanState::Approved => Some(self.within_flow_of(caller, &plan).await?),
+            PlanState::Running => match self.within_flow_of(caller, &plan).await {
+                Ok(within) => Some(within),
+                // nothing more of it runs, and it must have an end all the same
+                Err(PlanProblem::Unfit(_)) => None,
+                Err(problem) => return Err(problem),
+            },
+            _ => Some(Arc::clone(caller)),
         };
+        let flow_is_over = within.is_none();
+        let caller = &within.unwrap_or_else(|| Arc::clone(caller));
         let (hold, plan) = self.held(books, caller, (plan, &calls), &in_hand, &how).await?;
         let approval = approval(books, &plan).await?;
-        let (spine, approval, wait, lang) = (self, approval.as_ref(), how.wait, how.lang);
-        let run = Run { spine, books, caller, calls: &calls, approval, hold, wait, lang };
+        let (spine, approval, lang) = (self, approval.as_ref(), how.lang);
+        let (client, wait) = (&how.client, how.wait);
+        let run = Run { spine, books, caller, calls: &calls, approval, hold, client, wait, lang, flow_is_over };
         let (plan, came) = run.to_its_end(plan, how.on_failure).await?;
         drop(run);
         let shown = show::shown(&self.house(), &plan, &calls).approved(approval);

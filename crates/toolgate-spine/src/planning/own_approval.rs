@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolgate_core::{Caller, Kind, Lang};
 
 use super::{PlanProblem, Reason, call::PlannedCall};
-use crate::{Call, Decided, Guarded, Outcome, Spine, approving::Yes};
+use crate::{Call, Client, Decided, Guarded, Outcome, Spine, approving::Yes};
 
 /// What is known before a filled step begins.
 pub(super) enum OwnApproval {
@@ -25,10 +25,12 @@ impl Spine {
         &self,
         caller: &Arc<Caller>,
         (planned, arguments): (&PlannedCall, &RawValue),
-        wait: Option<Duration>,
+        (client, wait): (&Client, Option<Duration>),
         lang: Lang,
     ) -> Result<OwnApproval, PlanProblem> {
-        let call = Call { wait, ..Call::of(Kind::Tool, &planned.tool, Some(arguments), lang) };
+        // the client's place among the calls that run is free while a person thinks
+        let client = client.clone();
+        let call = Call { client, wait, ..Call::of(Kind::Tool, &planned.tool, Some(arguments), lang) };
         let house = self.house();
         let fitted = Decided::decide(&house, caller, &call).and_then(|decided| decided.fitted(Some(arguments), &[]));
         // what is refused is refused again, and recorded, by the call itself

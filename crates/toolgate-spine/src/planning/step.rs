@@ -52,12 +52,21 @@ impl StepOf<'_> {
     /// here. `bound` is what an approval of this very call is bound to.
     pub(crate) fn yes(&self, house: &House, bound: Option<&Binding>) -> Option<Yes> {
         if self.is_filled {
-            let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).take();
-            return own.filter(|yes| bound.is_some_and(|bound| yes.approval().covers(bound)));
+            let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+            return own.take_if(|yes| bound.is_some_and(|bound| yes.approval().covers(bound)));
         }
-        let binding = binding(house, self.caller, self.plan, self.calls)?;
-        let approval = self.approval.filter(|approval| approval.binding == binding)?;
+        let approval = self.approval.filter(|approval| self.is_covered(house, approval))?;
         Some(Yes::ToItsPlan(Box::new(approval.clone())))
+    }
+
+    /// The approval of this call alone, where the call has not taken it.
+    pub(super) fn take_own(&self) -> Option<Yes> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Whether the approval is to this plan under these rules and with these tools.
+    pub(crate) fn is_covered(&self, house: &House, approval: &Approval) -> bool {
+        binding(house, self.caller, self.plan, self.calls).is_some_and(|bound| bound == approval.binding)
     }
 }
 
