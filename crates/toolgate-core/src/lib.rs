@@ -11,6 +11,7 @@ pub mod explain;
 mod gate;
 pub mod help;
 mod hex;
+mod host;
 mod known_secrets;
 mod listing;
 mod log_throttle;
@@ -27,7 +28,7 @@ mod terminal_escape;
 pub mod tool;
 mod view;
 
-pub use address::normal_address;
+pub use address::{has_escaped_slash, normal_address};
 pub use caller::Caller;
 pub use catalog::{Catalog, CatalogProblem};
 pub use decision::{Decision, Denial, Lang, Verdict};

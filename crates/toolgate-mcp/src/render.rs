@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
-use toolgate_core::{Caller, Denial, Kind, Tool, normal_address};
+use toolgate_core::{Caller, Denial, Kind, Tool, has_escaped_slash, normal_address};
 use toolgate_spine::{InputRequired, Outcome, Post, Question};
 
 use crate::{
@@ -153,6 +153,10 @@ impl Asked {
             Kind::Tool => return Refusal::params(format!("Unknown tool: {name}")).over_ok(),
             Kind::Prompt => return Refusal::params(format!("Unknown prompt: {name}")).over_ok(),
             // said of every address of such a form, whether a resource is listed under it or not
+            // the normal form of this one may be another resource's address
+            _ if has_escaped_slash(&self.call.name) => {
+                format!("The address is not in its normal form: {name}; an escaped slash leads nowhere")
+            }
             _ if normal_address(&self.call.name) != self.call.name => {
                 let normal = normal_address(&self.call.name);
                 format!("The address is not in its normal form: {name}; send {}", shortened(&normal))
