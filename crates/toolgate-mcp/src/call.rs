@@ -59,6 +59,10 @@ pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Resul
     asked.begun = begun(inner, ask);
     let resumed = match resumed(&asked, ask)? {
         Came::Back(mut parked) => {
+            // The call that goes on takes its own place again; a second one for its answer would be one too many.
+            if let Some(place) = ask.transport.place() {
+                place.end();
+            }
             parked.answer(params.input_responses.unwrap_or("{}"));
             if !parked.questions.is_empty() {
                 return asked
