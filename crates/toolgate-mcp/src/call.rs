@@ -1,6 +1,6 @@
 //! `tools/call`, `prompts/get` and `resources/read`: hands the call down and puts what came of it into an answer.
 
-use std::{borrow::Cow, future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, future, pin::Pin, sync::Arc, time::Instant};
 
 use http::StatusCode;
 use serde_json::value::RawValue;
@@ -52,6 +52,7 @@ pub(crate) fn has_control(name: &str) -> bool {
 pub(crate) type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, Refusal>> + Send + 'a>>;
 
 pub(crate) fn answer<'a>(inner: &Arc<Inner>, ask: &Ask<'a>, kind: Kind) -> Result<Answering<'a>, Refusal> {
+    inner.unknown.admit(&ask.identified.caller, Instant::now())?;
     let params = &ask.message.params;
     let call = read(inner, ask, kind)?;
     let hears = Hears { token: notes::token(params)?, log: log_level(inner, ask)? };

@@ -1,6 +1,6 @@
 //! What came of a call, as an answer: a result, or an error where the protocol has no other way to say it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -77,7 +77,10 @@ impl Asked {
             Outcome::Refused { answer, .. } if self.call.kind == Kind::Tool => self.result(&answer.into_bytes()),
             Outcome::Refused { message, .. } => Err(Refusal::new(StatusCode::OK, code::DENIED, message)),
             // Unknown and hidden tools take this one branch, so that nobody can tell them apart.
-            Outcome::Unknown => Err(self.unknown()),
+            Outcome::Unknown => {
+                self.inner.unknown.count(&self.caller, Instant::now());
+                Err(self.unknown())
+            }
             Outcome::Unbound { argument, .. } => Err(Refusal::params(format!(
                 "argument '{argument}' is filled in from the caller, and nothing says what it is; sign in with a credential that does"
             ))),

@@ -25,15 +25,23 @@ impl Limit {
 
     /// Takes one call, or says how long to wait.
     pub fn take(&self, caller: &str, now: Instant) -> Result<(), Duration> {
+        self.full_at.insert(caller.to_owned(), self.after(caller, now)?);
+        Ok(())
+    }
+
+    /// Takes nothing, and says whether a call could be taken.
+    pub fn allows(&self, caller: &str, now: Instant) -> Result<(), Duration> {
+        self.after(caller, now).map(drop)
+    }
+
+    /// When the bucket would be full again after one more call.
+    fn after(&self, caller: &str, now: Instant) -> Result<Instant, Duration> {
         let step = Duration::from_secs(60) / self.per_minute;
         let full_at = self.full_at.get(caller).unwrap_or(now).max(now);
         let after = full_at + step;
         match after.checked_duration_since(now + Duration::from_secs(60)) {
             Some(over) if !over.is_zero() => Err(over),
-            _ => {
-                self.full_at.insert(caller.to_owned(), after);
-                Ok(())
-            }
+            _ => Ok(after),
         }
     }
 }
