@@ -3,11 +3,14 @@
 //!
 //! The normal form is RFC 3986's: the scheme in lower case, unreserved characters as they are, everything else that is no
 //! URI character percent-encoded in upper case, no dot segments. Beyond it, a path has no empty segments (but behind a colon,
-//! for an address within an address), no backslash, no encoded slash or backslash, and there is no fragment. Addresses of
-//! the web and of files have a host in lower case, without a user and a default port; a file has neither `localhost` nor a
-//! query.
+//! for an address within an address), no backslash, no encoded slash or backslash, and there is no fragment. An authority has
+//! no user. Of schemes that are known (see [`host`]), the host is in lower case, an IP address in its usual form, the default
+//! port is left out and an empty path is `/`. Of other schemes the port is left out, and a path is not `/` alone. A file has
+//! neither host nor query, and always two slashes before its path.
 
 use std::{borrow::Cow, fmt::Write};
+
+use crate::host;
 
 /// The address in its normal form; borrowed if it has it already.
 pub fn normal_address(address: &str) -> Cow<'_, str> {
@@ -23,15 +26,11 @@ pub fn normal_address(address: &str) -> Cow<'_, str> {
     if normal == address { Cow::Borrowed(address) } else { Cow::Owned(normal) }
 }
 
-/// Schemes whose addresses have a host as the web knows it, with the default port.
-const HOSTED: [(&str, Option<&str>); 6] = [
-    ("http", Some("80")),
-    ("https", Some("443")),
-    ("ws", Some("80")),
-    ("wss", Some("443")),
-    ("ftp", Some("21")),
-    ("file", None),
-];
+/// Whether the address is another one in its normal form than some servers read it as: an escaped slash may be part of a name.
+pub fn has_escaped_slash(address: &str) -> bool {
+    let escapes = |bytes: &[u8]| matches!(bytes, [b'%', b'2', b'f' | b'F'] | [b'%', b'5', b'c' | b'C']);
+    address.as_bytes().windows(3).any(escapes)
+}
 
 fn normalised(address: &str) -> String {
     let address = encoded(address);
@@ -45,7 +44,8 @@ fn normalised(address: &str) -> String {
         None => (None, before_query),
     };
     let rest = rest.replace('\\', "/");
-    let hosted = HOSTED.iter().find(|(known, _)| scheme.as_deref() == Some(*known));
+    let port = scheme.as_deref().and_then(host::default_port);
+    let is_file = scheme.as_deref() == Some("file");
     let mut normal = String::with_capacity(address.len());
     if let Some(scheme) = &scheme {
         normal.push_str(scheme);
@@ -55,16 +55,26 @@ fn normalised(address: &str) -> String {
         Some(rest) => {
             let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             normal.push_str("//");
-            match hosted {
-                Some((scheme, port)) => normal.push_str(&host(authority, scheme, *port)),
-                None => normal.push_str(authority),
+            match port {
+                _ if is_file => {}
+                Some(port) => normal.push_str(&host::hosted(authority, port)),
+                None => normal.push_str(host::unhosted(authority)),
             }
-            if path.is_empty() && hosted.is_some() { "/".to_owned() } else { path.to_owned() }
+            let is_named = !is_file && port.is_none();
+            match plain_path(path) {
+                path if path == "/" && is_named => String::new(),
+                path if path.is_empty() && !is_named => "/".to_owned(),
+                path => path,
+            }
         }
-        None => rest,
+        None if is_file => {
+            normal.push_str("//");
+            plain_path(&format!("/{rest}"))
+        }
+        None => plain_path(&rest),
     };
-    normal.push_str(&plain_path(&path));
-    if let Some(query) = query.filter(|_| scheme.as_deref() != Some("file")) {
+    normal.push_str(&path);
+    if let Some(query) = query.filter(|_| !is_file) {
         normal.push('?');
         normal.push_str(query);
     }
@@ -74,21 +84,6 @@ fn normalised(address: &str) -> String {
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
-}
-
-fn host(authority: &str, scheme: &str, port: Option<&str>) -> String {
-    let named = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
-    let (host, given) = match named.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
-    {
-        Some((host, port)) => (host, Some(port)),
-        None => (named.as_str(), None),
-    };
-    let host = host.trim_end_matches('.');
-    let host = if scheme == "file" && host == "localhost" { "" } else { host };
-    match given.filter(|given| !given.is_empty() && Some(*given) != port) {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
-    }
 }
 
 /// A path without dot segments and empty ones.
@@ -212,6 +207,11 @@ mod tests {
             "file:///docs/sala\tries.txt",
             "file:///docs/sala%00ries.txt",
             "file:///docs/salaries%2Etxt",
+            "file://x/docs/salaries.txt",
+            "file://127.0.0.1/docs/salaries.txt",
+            "file://user@host:1/docs/salaries.txt",
+            "file:/docs/salaries.txt",
+            "file:docs/salaries.txt",
         ] {
             assert_eq!(normal_address(odd), "file:///docs/salaries.txt", "{odd}");
         }
@@ -223,6 +223,18 @@ mod tests {
             ("file:///%c3%a9", "file:///%C3%A9"),
             ("a/./b/..", "a/"),
             ("note://x?", "note://x"),
+            ("https://example.com:0443/x", "https://example.com/x"),
+            ("https://example.com:08443/x", "https://example.com:8443/x"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("http://2130706433/", "http://127.0.0.1/"),
+            ("http://[0:0::1]/", "http://[::1]/"),
+            ("http://ex\u{e4}mple.com/", "http://exmple.com/"),
+            ("note://a@private/x", "note://private/x"),
+            ("note://private:0/x", "note://private/x"),
+            ("note://private:7/x", "note://private/x"),
+            ("note://private/", "note://private"),
+            ("note://private/?q=1", "note://private?q=1"),
+            ("redis://u:p@Cache:06379", "redis://cache/"),
         ] {
             assert_eq!(normal_address(odd), normal, "{odd}");
             assert_eq!(normal_address(normal), normal);

@@ -8,9 +8,14 @@ impl Gate {
     /// Takes the decisions that a hidden tool takes, for a name that leads nowhere: the time of an answer does not tell one
     /// from the other. The same name takes the same decisions, which a view remembers alike.
     pub(crate) fn decide_in_vain(&self, view: &View, kind: Kind, name: &str) {
-        let shelf = self.catalog().shelf(kind);
-        let place = usize::from_le_bytes(name_bytes(name)).checked_rem(shelf.len());
-        let Some(index) = place.map(|place| shelf.start + place) else { return };
+        // an address may also be one of a template's, or one that the operator has attributes of
+        let kinds: &[Kind] = match kind {
+            Kind::Resource => &[Kind::Resource, Kind::Template, Kind::Address],
+            _ => &[kind],
+        };
+        let indexes = || kinds.iter().flat_map(|kind| self.catalog().shelf(*kind));
+        let place = usize::from_le_bytes(name_bytes(name)).checked_rem(indexes().count());
+        let Some(index) = place.and_then(|place| indexes().nth(place)) else { return };
         let Some(entry) = self.catalog().entry(index) else { return };
         let verdict = if kind == Kind::Resource && self.rulebook().singles_out(name) {
             self.verdict_on(view, &entry.tool, name, false, false)
@@ -50,9 +55,18 @@ mod tests {
     fn hidden(name: &str) -> Tool {
         let definition = format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
         let name = ToolName::new(name).unwrap();
+        hidden_of(Kind::Tool, name.clone(), name.to_wire(), definition)
+    }
+
+    fn hidden_template(text: &str) -> Tool {
+        let name = ToolName::free(text).unwrap();
+        hidden_of(Kind::Template, name.clone(), name, format!(r#"{{"name":"t","uriTemplate":"{text}"}}"#))
+    }
+
+    fn hidden_of(kind: Kind, name: ToolName, wire_name: ToolName, definition: String) -> Tool {
         Tool {
-            kind: Kind::Tool,
-            wire_name: name.to_wire(),
+            kind,
+            wire_name,
             own_name: name.clone(),
             name,
             source: "s".into(),
@@ -69,6 +83,23 @@ mod tests {
             flow: Some(Flow { id: "f".to_owned(), allowlist }),
             ..Caller::default()
         }
+    }
+
+    #[test]
+    fn an_unknown_address_takes_the_decisions_of_one_that_a_hidden_template_leads_to() {
+        let tools = vec![hidden_template("note://{name}"), hidden_template("file:///{+path}")];
+        let gate = Gate::new(Blueprint { tools, ..Blueprint::default() }).unwrap();
+        let decisions = |number: usize, address: &str| {
+            let caller = newcomer(number);
+            let view = gate.view(&caller).unwrap();
+            let found = gate.find_any(&view, &caller, (Kind::Resource, address), (false, false), Lang::En);
+            assert!(matches!(found, Found::Nothing), "{address}");
+            view.decisions()
+        };
+        let of_hidden = decisions(1, "note://private");
+        assert!(of_hidden > 0);
+        assert_eq!(decisions(2, "other://private"), of_hidden);
+        assert_eq!(decisions(3, "file:///x/../y"), of_hidden, "one that is not normal");
     }
 
     #[test]

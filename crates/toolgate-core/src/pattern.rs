@@ -3,7 +3,7 @@
 //! A template is meant to make addresses; here it is asked whether it could have made one. Where it leaves room for doubt it
 //! says yes: what a pattern lets through is still decided by the rules.
 
-use crate::address::encoded;
+use crate::address::{encoded, normal_address};
 
 /// Literal text and holes, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,24 @@ impl Pattern {
     /// A glob of addresses, with what no URI has written as addresses have it.
     pub fn address(text: &str) -> Self {
         Self::glob(&encoded(text))
+    }
+
+    /// The address pattern (with stars, or a template) as it must be written to match anything, where it is not. Only addresses
+    /// in normal form are looked up by a pattern, so that a pattern whose text is not normal holds for nothing.
+    pub fn unmatchable(text: &str) -> Option<String> {
+        let (texts, holes) = split_holes(text);
+        let filled = |hole: &str| encoded(&texts.join(hole));
+        // a hole may stand for a part of a name, a path or a whole address
+        let matchable = ["x", "x/x", "/x", "//x/x", "///x", "x:x", "1", ""];
+        if matchable.iter().any(|hole| normal_address(&filled(hole)) == filled(hole)) {
+            return None;
+        }
+        const HOLE: &str = "toolgate-hole";
+        let normal = normal_address(&filled(HOLE)).into_owned();
+        let mut parts = normal.split(HOLE);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let joined = parts.zip(&holes).fold(first, |joined, (part, hole)| joined + hole + part);
+        Some(joined)
     }
 
     /// `file:///notes/*`: a star is any characters, or none.
@@ -81,6 +99,25 @@ impl Pattern {
         }
         ends.last().copied().unwrap_or_default()
     }
+}
+
+/// The texts of a pattern and, between them, its holes: `*` and `{…}`.
+fn split_holes(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut texts, mut holes, mut rest) = (Vec::new(), Vec::new(), text);
+    while let Some(at) = rest.find(['*', '{']) {
+        let length = match rest.get(at..at + 1) {
+            Some("*") => 1,
+            _ => match rest.get(at..).and_then(|rest| rest.find('}')) {
+                Some(end) => end + 1,
+                None => break,
+            },
+        };
+        texts.push(rest.get(..at).unwrap_or_default());
+        holes.push(rest.get(at..at + length).unwrap_or_default());
+        rest = rest.get(at + length..).unwrap_or_default();
+    }
+    texts.push(rest);
+    (texts, holes)
 }
 
 fn push_text(parts: &mut Vec<Part>, text: &str) {
@@ -139,6 +176,40 @@ mod tests {
         assert!(matches("*a*b", "xaxxb"));
         assert!(!matches("*a*b", "xaxxbx"));
         assert!(Pattern::glob("file:///notes/*").plain() > Pattern::template("file:///{+path}").plain());
+    }
+
+    #[test]
+    fn a_pattern_that_matches_nothing_is_told_how_to_be_written() {
+        for fine in [
+            "*",
+            "file:///docs/*",
+            "file:///my docs/*",
+            "file://{+path}",
+            "file://{/path*}",
+            "note://private",
+            "note://{name}",
+            "note://*",
+            "https://example.com/*",
+            "https://*.example.com/*",
+            "https://example.com:*/x",
+            "test://template/{id}/data",
+            "search:{?q,limit}",
+            "urn:isbn:*",
+        ] {
+            assert_eq!(Pattern::unmatchable(fine), None, "{fine}");
+        }
+        for (odd, normal) in [
+            ("https://example.com", "https://example.com/"),
+            ("https://Example.com:443/*", "https://example.com/*"),
+            ("file:/docs/*", "file:///docs/*"),
+            ("file://localhost/docs/*", "file:///docs/*"),
+            ("NOTE://private/*", "note://private/*"),
+            ("note://private/", "note://private"),
+            ("file:///docs//{name}", "file:///docs/{name}"),
+            ("file:///docs/x/../{name}/*", "file:///docs/{name}/*"),
+        ] {
+            assert_eq!(Pattern::unmatchable(odd).as_deref(), Some(normal), "{odd}");
+        }
     }
 
     #[test]

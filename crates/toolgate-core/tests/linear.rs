@@ -33,7 +33,8 @@ pub(crate) fn is_linear(small: usize, run: impl Fn(usize)) -> bool {
 fn growth(small: usize, run: impl Fn(usize)) -> Option<Vec<(Duration, Duration)>> {
     let short = |length: usize| shortest(|| (0..32).for_each(|_| run(length)));
     let doubled = (0..8).map(|times| small << times);
-    let length = doubled.clone().find(|length| short(*length) >= MEASURABLE).or(doubled.clone().next_back()).unwrap_or(small);
+    let length =
+        doubled.clone().find(|length| short(*length) >= MEASURABLE).or(doubled.clone().next_back()).unwrap_or(small);
     let grows = |_| {
         let (short, long) = (short(length), shortest(|| run(length * 32)));
         (long > short.max(Duration::from_micros(500)) * 8).then_some((short, long))

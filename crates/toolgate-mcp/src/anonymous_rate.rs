@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 pub struct AnonymousLimits {
     /// From one address.
     pub per_minute: Option<u32>,
-    /// From all addresses together.
+    /// From all addresses together, attempts to sign in aside.
     pub total_per_minute: Option<u32>,
 }
 
@@ -25,8 +25,18 @@ impl Default for AnonymousLimits {
     }
 }
 
+/// The purpose of an anonymous call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnonymousUse {
+    /// A call of the tool that signs callers in. Other callers' calls must not keep anybody from it, so that it has a rate of
+    /// its own for each address and no total; the tool counts failed attempts itself.
+    SignIn,
+    Other,
+}
+
 pub(crate) struct AnonymousRate {
     each: Option<RateLimit>,
+    sign_ins: Option<RateLimit>,
     total: Option<RateLimit>,
     log: LogThrottle,
 }
@@ -35,17 +45,16 @@ impl AnonymousRate {
     pub(crate) fn new(limits: &AnonymousLimits) -> Self {
         Self {
             each: limits.per_minute.map(RateLimit::per_minute),
+            sign_ins: limits.per_minute.map(RateLimit::per_minute),
             total: limits.total_per_minute.map(RateLimit::per_minute),
             log: LogThrottle::default(),
         }
     }
 
     /// Takes one call from this address, or says when the next one may come.
-    pub(crate) fn take(&self, address: IpAddr, now: Instant) -> Result<(), Refusal> {
+    pub(crate) fn take(&self, address: IpAddr, purpose: AnonymousUse, now: Instant) -> Result<(), Refusal> {
         let address = quota_address(address);
-        let own = self.each.as_ref().map_or(Ok(()), |each| each.take(&address.to_string(), now));
-        let taken = own.and_then(|()| self.total.as_ref().map_or(Ok(()), |total| total.take("", now)));
-        taken.map_err(|wait| {
+        self.taken(&address.to_string(), purpose, now).map_err(|wait| {
             self.log.say(|left_out| {
                 tracing::warn!(%address, left_out, "too many calls of anonymous callers: some were refused and not recorded");
             });
@@ -55,8 +64,21 @@ impl AnonymousRate {
     }
 }
 
+impl AnonymousRate {
+    /// A call that the total refuses costs its address nothing, and one that its address may not make costs the total nothing.
+    fn taken(&self, address: &str, purpose: AnonymousUse, now: Instant) -> Result<(), Duration> {
+        let (own, total) = match purpose {
+            AnonymousUse::SignIn => (&self.sign_ins, None),
+            AnonymousUse::Other => (&self.each, self.total.as_ref()),
+        };
+        own.as_ref().map_or(Ok(()), |own| own.allows(address, now))?;
+        total.map_or(Ok(()), |total| total.take("", now))?;
+        own.as_ref().map_or(Ok(()), |own| own.take(address, now))
+    }
+}
+
 /// Whole seconds, and one at least.
-fn seconds(wait: Duration) -> u64 {
+pub(crate) fn seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0).max(u64::from(wait.is_zero()))
 }
 
@@ -64,16 +86,48 @@ fn seconds(wait: Duration) -> u64 {
 mod tests {
     use super::*;
 
+    fn address(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
     #[test]
     fn an_address_and_all_addresses_have_their_rate() {
         let rate = AnonymousRate::new(&AnonymousLimits { per_minute: Some(2), total_per_minute: Some(3) });
-        let (now, address) = (Instant::now(), |last: u8| IpAddr::from([10, 0, 0, last]));
-        assert!(rate.take(address(1), now).is_ok() && rate.take(address(1), now).is_ok());
-        assert_eq!(rate.take(address(1), now).unwrap_err().status, 429);
-        assert!(rate.take(address(2), now).is_ok(), "another address has its own");
-        assert_eq!(rate.take(address(3), now).unwrap_err().status, 429, "all together have had theirs");
-        assert!(rate.take(address(3), now + Duration::from_secs(60)).is_ok());
+        let now = Instant::now();
+        let take = |last: u8, now: Instant| rate.take(address(last), AnonymousUse::Other, now);
+        assert!(take(1, now).is_ok() && take(1, now).is_ok());
+        assert_eq!(take(1, now).unwrap_err().status, 429);
+        assert!(take(2, now).is_ok(), "another address has its own");
+        assert_eq!(take(3, now).unwrap_err().status, 429, "all together have had theirs");
+        assert!(take(3, now + Duration::from_secs(60)).is_ok());
         let free = AnonymousRate::new(&AnonymousLimits { per_minute: None, total_per_minute: None });
-        assert!((0..10_000).all(|_| free.take(address(1), now).is_ok()));
+        assert!((0..10_000).all(|_| free.take(address(1), AnonymousUse::Other, now).is_ok()));
+    }
+
+    #[test]
+    fn other_addresses_keep_nobody_from_signing_in() {
+        let rate = AnonymousRate::new(&AnonymousLimits { per_minute: Some(2), total_per_minute: Some(3) });
+        let now = Instant::now();
+        for last in [1, 1, 2, 2, 3, 3] {
+            let _ = rate.take(address(last), AnonymousUse::Other, now);
+        }
+        for last in 1..=9 {
+            let sign_in = || rate.take(address(last), AnonymousUse::SignIn, now);
+            assert!(sign_in().is_ok() && sign_in().is_ok(), "{last}");
+            assert_eq!(sign_in().unwrap_err().status, 429, "{last}");
+        }
+    }
+
+    #[test]
+    fn what_the_total_refuses_costs_the_address_nothing() {
+        let rate = AnonymousRate::new(&AnonymousLimits { per_minute: Some(2), total_per_minute: Some(2) });
+        let now = Instant::now();
+        let take = |last: u8, now: Instant| rate.take(address(last), AnonymousUse::Other, now);
+        assert!(take(1, now).is_ok() && take(1, now).is_ok());
+        for _ in 0..5 {
+            assert!(take(2, now).is_err());
+        }
+        let later = now + Duration::from_secs(60);
+        assert!(take(2, later).is_ok() && take(2, later).is_ok(), "both of its calls are left");
     }
 }

@@ -1,6 +1,6 @@
 //! `tools/call`, `prompts/get` and `resources/read`: hands the call down and puts what came of it into an answer.
 
-use std::{borrow::Cow, future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, future, pin::Pin, sync::Arc, time::Instant};
 
 use http::StatusCode;
 use serde_json::value::RawValue;
@@ -59,6 +59,7 @@ pub(crate) fn answer<'a>(
     kind: Kind,
     credentials: Option<KeptCredentials>,
 ) -> Result<Answering<'a>, Refusal> {
+    inner.unknown.admit(&ask.identified.caller, Instant::now())?;
     let params = &ask.message.params;
     let call = read(inner, ask, kind)?;
     let hears = Hears { token: notes::token(params)?, log: log_level(inner, ask)? };
@@ -66,6 +67,10 @@ pub(crate) fn answer<'a>(
     asked.begun = begun(inner, ask);
     let resumed = match resumed(&asked, ask)? {
         Came::Back(mut parked) => {
+            // The call that goes on takes its own place again; a second one for its answer would be one too many.
+            if let Some(place) = ask.transport.place() {
+                place.end();
+            }
             parked.answer(params.input_responses.unwrap_or("{}"));
             if !parked.questions.is_empty() {
                 return asked

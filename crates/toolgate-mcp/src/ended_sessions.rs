@@ -6,6 +6,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use toolgate_core::forget_tenth;
+
 use crate::session::SessionId;
 
 /// Sessions remembered at the most; of more, those are forgotten that run out first.
@@ -22,15 +24,7 @@ impl EndedSessions {
             ended.retain(|_, expires| *expires > now);
         }
         if ended.len() >= MOST {
-            let mut times: Vec<u64> = ended.values().copied().collect();
-            // a tenth at once, so that this is not done for each of them
-            let (_, kept_from, _) = times.select_nth_unstable(MOST / 10);
-            let (kept_from, mut left) = (*kept_from, MOST - MOST / 10);
-            ended.retain(|_, expires| {
-                let stays = *expires >= kept_from && left > 0;
-                left -= usize::from(stays);
-                stays
-            });
+            forget_tenth(&mut ended, MOST, |expires| *expires);
         }
         ended.insert(id, expires);
     }
@@ -64,7 +58,11 @@ mod tests {
             ended.insert(session(number), 7_000_000, 0);
         }
         assert!(ended.0.lock().unwrap().len() <= MOST, "also where all run out at once");
-        ended.insert(session(1), 9_000_000, 8_000_000);
-        assert!(!ended.contains(&session(99_999)) || ended.0.lock().unwrap().len() < MOST);
+        // those that have run out are forgotten before any other is, once there is no room
+        for number in 200_000..200_000 + MOST as u64 {
+            ended.insert(session(number), 9_000_000, 8_000_000);
+        }
+        assert!(!ended.contains(&session(99_999)));
+        assert!((200_000..200_000 + MOST as u64).all(|number| ended.contains(&session(number))));
     }
 }

@@ -104,7 +104,7 @@ impl Inner {
             self.demand_signed_in(&identified)?;
         }
         if !identified.caller.is_signed_in() {
-            self.admit_anonymous(method, peer.address)?;
+            self.admit_anonymous(method, message, peer.address)?;
         }
         let identified = self.within_flow(identified, message).await?;
         let lang = headers::language(headers, self.spine.gate().lang());

@@ -60,6 +60,7 @@ mod state;
 mod stdio;
 mod stream_quota;
 mod under_way;
+mod unknown_rate;
 mod watches;
 mod wire;
 mod wishes;

@@ -124,7 +124,9 @@ impl Listener {
         for uri in wanted.into_iter().filter(|uri| !call::has_control(uri)).take(watches::MOST) {
             // each of them is on record
             let is_anonymous = !ask.identified.caller.is_signed_in();
-            if is_anonymous && inner.admit_anonymous(Some(Method::Subscribe), ask.transport.address()).is_err() {
+            if is_anonymous
+                && inner.admit_anonymous(Some(Method::Subscribe), ask.message, ask.transport.address()).is_err()
+            {
                 break;
             }
             let call = Call::of(Kind::Resource, &uri, None, ask.lang);
@@ -178,6 +180,10 @@ struct Open {
     revisions: watch::Receiver<u64>,
     framing: Framing,
     out: mpsc::Sender<Bytes>,
+    /// The caller was signed in when the stream was opened.
+    was_signed_in: bool,
+    /// The session is another's, who signed in to it: its news are not for this stream.
+    is_guest: bool,
 }
 
 impl Open {
@@ -186,8 +192,11 @@ impl Open {
         let mut revisions = listener.inner.spine.revisions();
         revisions.mark_unchanged();
         let (digests, updated, ended) = (Digests::default(), BTreeSet::new(), Vec::new());
-        let mut open = Self { listener, digests, updated, ended, revisions, framing, out };
+        let was_signed_in = identified.caller.is_signed_in();
+        let mut open =
+            Self { listener, digests, updated, ended, revisions, framing, out, was_signed_in, is_guest: false };
         open.digests = open.current(identified);
+        open.is_guest = open.is_a_guest(identified);
         open
     }
 
@@ -210,9 +219,9 @@ impl Open {
                         return self.farewell().await;
                     }
                 }
-                // Told below, once it is certain that the caller may still read them.
-                uris = self.listener.kept.watches.updated() => self.updated.extend(uris),
-                ended = self.listener.kept.mailbox.taken() => self.ended.extend(ended),
+                // Told below, once it is certain that the caller may still read them. A guest leaves them to the holder.
+                uris = self.listener.kept.watches.updated(), if !self.is_guest => self.updated.extend(uris),
+                ended = self.listener.kept.mailbox.taken(), if !self.is_guest => self.ended.extend(ended),
                 // Looked at again here too: a credential that runs out changes no revision.
                 _ = keep_alive.tick() => {
                     if self.framing == Framing::Events && self.out.send(framing::KEEP_ALIVE).await.is_err() {
@@ -236,7 +245,13 @@ impl Open {
             Origin::Session(session) => inner.session_goes_on(session, &identified),
             Origin::Subscription(_) | Origin::Process => true,
         };
-        let goes_on = goes_on && inner.demand_signed_in(&identified).is_ok();
+        // A stream is counted by who opened it: one whose credential no longer holds is not an anonymous caller's.
+        let signed_out = self.was_signed_in && !identified.caller.is_signed_in();
+        let goes_on = goes_on && !signed_out && inner.demand_signed_in(&identified).is_ok();
+        self.is_guest = self.is_a_guest(&identified);
+        if self.is_guest {
+            self.give_back();
+        }
         self.drop_what_is_lost(&identified);
         let now = self.current(&identified);
         // What follows may wait for the client, and so must not keep others from their turn.
@@ -287,9 +302,15 @@ impl Open {
         }
     }
 
+    /// News that were taken before somebody signed in to the session are for the holder.
+    fn give_back(&mut self) {
+        let kept = &self.listener.kept;
+        kept.watches.give_back(std::mem::take(&mut self.updated));
+        std::mem::take(&mut self.ended).into_iter().for_each(|params| kept.mailbox.put(params));
+    }
+
     /// Who may no longer read a resource no longer hears of it. A guest takes nothing from whoever holds the session.
     fn drop_what_is_lost(&mut self, identified: &Identified) {
-        let is_a_guest = self.is_a_guest(identified);
         let gate = self.listener.inner.spine.gate();
         let caller = &identified.caller;
         let may_read = |uri: &str| {
@@ -303,9 +324,7 @@ impl Open {
             if may_read(&uri).is_some() {
                 continue;
             }
-            if is_a_guest {
-                self.updated.remove(&uri);
-            } else {
+            if !self.is_guest {
                 self.listener.kept.watches.remove(&uri);
             }
         }

@@ -31,7 +31,12 @@ pub(crate) struct OwnerQuota {
 impl OwnerQuota {
     /// What one owner may have, and all signed-in callers together; anonymous callers have as much again.
     pub(crate) fn new(each: usize, total: usize) -> Self {
-        Self { signed_in: Quota::new(each, total), anonymous: Quota::new(each, total) }
+        Self::with_anonymous((each, total), (each, total))
+    }
+
+    /// The bounds (one owner, all together) of signed-in callers, and those of anonymous ones.
+    pub(crate) fn with_anonymous(signed_in: (usize, usize), anonymous: (usize, usize)) -> Self {
+        Self { signed_in: Quota::new(signed_in.0, signed_in.1), anonymous: Quota::new(anonymous.0, anonymous.1) }
     }
 
     pub(crate) fn take(&self, owner: OwnerKey) -> Option<QuotaPermit<OwnerKey>> {

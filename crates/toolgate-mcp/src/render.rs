@@ -1,11 +1,11 @@
 //! What came of a call, as an answer: a result, or an error where the protocol has no other way to say it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
 use serde_json::value::RawValue;
-use toolgate_core::{Caller, Denial, Kind, Tool, normal_address};
+use toolgate_core::{Caller, Denial, Kind, Tool, has_escaped_slash, normal_address};
 use toolgate_spine::{InputRequired, Outcome, Post, Question};
 
 use crate::{
@@ -77,7 +77,10 @@ impl Asked {
             Outcome::Refused { answer, .. } if self.call.kind == Kind::Tool => self.result(&answer.into_bytes()),
             Outcome::Refused { message, .. } => Err(Refusal::new(StatusCode::OK, code::DENIED, message)),
             // Unknown and hidden tools take this one branch, so that nobody can tell them apart.
-            Outcome::Unknown => Err(self.unknown()),
+            Outcome::Unknown => {
+                self.inner.unknown.count(&self.caller, Instant::now());
+                Err(self.unknown())
+            }
             Outcome::Unbound { argument, .. } => Err(Refusal::params(format!(
                 "argument '{argument}' is filled in from the caller, and nothing says what it is; sign in with a credential that does"
             ))),
@@ -153,6 +156,10 @@ impl Asked {
             Kind::Tool => return Refusal::params(format!("Unknown tool: {name}")).over_ok(),
             Kind::Prompt => return Refusal::params(format!("Unknown prompt: {name}")).over_ok(),
             // said of every address of such a form, whether a resource is listed under it or not
+            // the normal form of this one may be another resource's address
+            _ if has_escaped_slash(&self.call.name) => {
+                format!("The address is not in its normal form: {name}; an escaped slash leads nowhere")
+            }
             _ if normal_address(&self.call.name) != self.call.name => {
                 let normal = normal_address(&self.call.name);
                 format!("The address is not in its normal form: {name}; send {}", shortened(&normal))

@@ -13,6 +13,11 @@ use crate::owner_key::OwnerKey;
 
 /// As many resources may one owner watch, in all of its streams and sessions.
 pub(crate) const MOST: usize = 256;
+/// Resources that anonymous callers may watch from one address.
+pub(crate) const ANONYMOUS_EACH: usize = 64;
+/// Resources that all anonymous callers may watch: a part of what a server can be asked to watch, so that signed-in callers
+/// always find room.
+pub(crate) const ANONYMOUS: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Watches {
@@ -68,6 +73,14 @@ impl Watches {
 
     pub(crate) fn is_empty(&self) -> bool {
         lock(&self.held).is_empty()
+    }
+
+    /// Puts changes back that were taken and not told, for another stream.
+    pub(crate) fn give_back(&self, uris: BTreeSet<String>) {
+        if !uris.is_empty() {
+            lock(&self.updated.uris).extend(uris);
+            self.updated.any.notify_one();
+        }
     }
 
     /// Waits for changes and takes them, each resource once however often it changed.

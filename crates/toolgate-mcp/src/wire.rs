@@ -10,12 +10,12 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, mpsc};
-use toolgate_core::{Kind, Lang, Listing};
+use toolgate_core::{Kind, Lang, Listing, tool::Permission};
 use toolgate_spine::{CallPlace, FlowProblem, Spine};
 
 use crate::{
     abilities::Abilities,
-    anonymous_rate::AnonymousRate,
+    anonymous_rate::{AnonymousRate, AnonymousUse},
     config::WireConfig,
     cursor::Cursors,
     ended_sessions::EndedSessions,
@@ -34,6 +34,7 @@ use crate::{
     state::States,
     stream_quota::StreamQuota,
     under_way::UnderWay,
+    unknown_rate::UnknownRate,
     watches,
     wishes::Wishes,
 };
@@ -59,6 +60,7 @@ pub(crate) struct Inner {
     pub(crate) wishes: Arc<Wishes>,
     pub(crate) streams: StreamQuota,
     pub(crate) anonymous: AnonymousRate,
+    pub(crate) unknown: UnknownRate,
     pub(crate) watched: OwnerQuota,
     pub(crate) ended_here: EndedSessions,
     /// Streams that judge their caller anew at the same time: a change of rights concerns all of them at once.
@@ -83,7 +85,11 @@ impl Wire {
             wishes: Arc::default(),
             streams: StreamQuota::new(&config.streams),
             anonymous: AnonymousRate::new(&config.anonymous),
-            watched: OwnerQuota::new(watches::MOST, usize::MAX),
+            unknown: UnknownRate::default(),
+            watched: OwnerQuota::with_anonymous(
+                (watches::MOST, usize::MAX),
+                (watches::ANONYMOUS_EACH, watches::ANONYMOUS),
+            ),
             ended_here: EndedSessions::default(),
             looks: Semaphore::new(LOOKS),
             spine,
@@ -311,14 +317,33 @@ impl Inner {
     }
 
     /// What anonymous callers put on record is bounded in its rate, and leaves room in the ledger for everybody else.
-    pub(crate) fn admit_anonymous(&self, method: Option<Method>, address: Option<IpAddr>) -> Result<(), Refusal> {
+    pub(crate) fn admit_anonymous(
+        &self,
+        method: Option<Method>,
+        message: &Message<'_>,
+        address: Option<IpAddr>,
+    ) -> Result<(), Refusal> {
         let Some(address) = address.filter(|_| method.is_some_and(Method::is_recorded)) else { return Ok(()) };
-        let admitted = self.anonymous.take(address, Instant::now()).and_then(|()| {
+        let purpose = match method {
+            Some(Method::Use(Kind::Tool)) if self.signs_in(message) => AnonymousUse::SignIn,
+            _ => AnonymousUse::Other,
+        };
+        let admitted = self.anonymous.take(address, purpose, Instant::now()).and_then(|()| {
             let full = self.spine.books().is_some_and(|books| books.ledger().is_nearly_full());
             let message = "the ledger is nearly full, and takes no more calls of anonymous callers; sign in";
             if full { Err(Refusal::unavailable(message)) } else { Ok(()) }
         });
         admitted.inspect_err(|_| self.spine.recorder().throttled())
+    }
+
+    /// Whether the message calls the tool that signs callers in.
+    fn signs_in(&self, message: &Message<'_>) -> bool {
+        let name = message.params.name.and_then(text::string);
+        let gate = self.spine.gate();
+        let tool = name.and_then(|name| gate.catalog().find(&name).cloned());
+        tool.is_some_and(|tool| {
+            tool.own_name.as_str() == "authenticate" && tool.facts.permission == Permission::Unauthenticated
+        })
     }
 
     pub(crate) fn not_signed_in(&self, rejected: Option<Rejection>) -> Refusal {

@@ -110,7 +110,8 @@ async fn checkpoint(
             .flatten()
             .map_err(|fault| format!("its file can't be appended to: {fault}"))?;
     }
-    if let (Some(url), Some(client)) = (&settings.url, client) {
+    if let Some(url) = &settings.url {
+        let client = client.ok_or("checkpoint_url was not asked: no HTTP client could be made")?;
         post(client, url, line).await?;
     }
     Ok(made.heads().to_vec())

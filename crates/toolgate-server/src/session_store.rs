@@ -9,6 +9,7 @@ use std::{
 use async_trait::async_trait;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use tokio::task::AbortHandle;
+use toolgate_core::forget_tenth;
 use toolgate_mcp::{MemoryUnavailable, PrincipalDigest, SessionId, SessionMemory};
 use toolgate_store::{Change, Store, StoreError};
 
@@ -29,7 +30,8 @@ struct Kept {
     expires: i64,
 }
 
-/// Sessions known at the most. One that is forgotten is looked up again where it matters: who holds it is the store's to say.
+/// Sessions known at the most. Of more, those are forgotten first that have not ended: who holds one is asked of the store
+/// again, and that one has ended is not.
 const MOST: usize = 100_000;
 /// How long a session may last of which another replica tells: that one knows, and the next purge finds it.
 const LONGEST: i64 = 24 * 60 * 60 * 1000;
@@ -167,21 +169,14 @@ fn note(known: &Known, id: String, expires: i64, change: impl FnOnce(&mut Kept))
     change(kept);
 }
 
-/// Forgets what has expired, and then the tenth that expires first.
+/// Forgets what has expired, and then a tenth: sessions that have not ended before others, and those that expire first.
 fn make_room(known: &mut HashMap<String, Kept>) {
     let now = now();
     known.retain(|_, kept| kept.expires > now);
     if known.len() < MOST {
         return;
     }
-    let mut times: Vec<i64> = known.values().map(|kept| kept.expires).collect();
-    let (_, kept_from, _) = times.select_nth_unstable(MOST / 10);
-    let (kept_from, mut left) = (*kept_from, MOST - MOST / 10);
-    known.retain(|_, kept| {
-        let stays = kept.expires >= kept_from && left > 0;
-        left -= usize::from(stays);
-        stays
-    });
+    forget_tenth(known, MOST, |kept| (kept.ended, kept.expires));
 }
 
 /// Milliseconds since 1970.
@@ -221,6 +216,19 @@ mod tests {
         let all = known.read().unwrap();
         assert!(all.len() <= MOST, "{}", all.len());
         assert!(all.contains_key(&format!("s{}", MOST + 999)) && !all.contains_key("s0"));
+    }
+
+    #[test]
+    fn a_session_that_has_ended_outlasts_those_that_were_signed_in_to() {
+        let known = Known::default();
+        let begun = now();
+        note(&known, "over".to_owned(), begun + 60_000, |kept| kept.ended = true);
+        for number in 0..MOST + 1000 {
+            let expires = begun + 120_000 + i64::try_from(number).unwrap();
+            note(&known, format!("s{number}"), expires, |kept| kept.holder = Some([1; 32]));
+        }
+        let all = known.read().unwrap();
+        assert!(all.len() <= MOST && all.get("over").is_some_and(|kept| kept.ended));
     }
 
     #[tokio::test]

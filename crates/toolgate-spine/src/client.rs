@@ -24,13 +24,15 @@ use crate::{
 
 /// The client's side of a call. The default one hears nothing and answers nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Client(Option<Arc<Inner>>);
+pub struct Client {
+    inner: Option<Arc<Inner>>,
+    place: Option<Arc<CallPlace>>,
+}
 
 #[derive(Debug)]
 struct Inner {
     line: Line,
     post: Option<Arc<dyn Post>>,
-    place: Option<Arc<CallPlace>>,
     identity: Option<Arc<dyn CallerIdentity>>,
     /// True once the call has waited for a person or its client.
     has_waited: AtomicBool,
@@ -96,20 +98,27 @@ impl Client {
         identity: Option<Arc<dyn CallerIdentity>>,
     ) -> Self {
         let (has_waited, thinking) = (AtomicBool::new(false), Mutex::default());
-        Self(Some(Arc::new(Inner { line, post, place, identity, has_waited, thinking })))
+        Self { inner: Some(Arc::new(Inner { line, post, identity, has_waited, thinking })), place }
     }
 
     /// The identity of a call that has waited: what was known of its caller before may not hold any more.
     pub(crate) fn identity_after_wait(&self) -> Option<&dyn CallerIdentity> {
-        let inner = self.0.as_ref().filter(|inner| inner.has_waited.load(Ordering::Relaxed))?;
+        let inner = self.inner.as_ref().filter(|inner| inner.has_waited.load(Ordering::Relaxed))?;
         inner.identity.as_deref()
+    }
+
+    /// The same client for who remembers it beyond its call: the place of the call is not held with it.
+    #[must_use]
+    pub fn without_place(&self) -> Self {
+        Self { inner: self.inner.clone(), place: None }
     }
 
     /// Waits without a place among the calls that run. `None`, at once, where too many calls of the caller wait.
     pub async fn while_waiting<T>(&self, caller: &Caller, wait: impl Future<Output = T>) -> Option<T> {
-        let Some(inner) = &self.0 else { return Some(wait.await) };
-        inner.has_waited.store(true, Ordering::Relaxed);
-        let Some(place) = inner.place.as_deref() else { return Some(wait.await) };
+        if let Some(inner) = &self.inner {
+            inner.has_waited.store(true, Ordering::Relaxed);
+        }
+        let Some(place) = self.place.as_deref() else { return Some(wait.await) };
         let waiting = place.leave(caller.principal())?;
         let waited = wait.await;
         waiting.go_on().await;
@@ -118,29 +127,29 @@ impl Client {
 
     /// Whether both are one client, though perhaps of two calls.
     pub fn is(&self, other: &Self) -> bool {
-        let (Some(one), Some(other)) = (&self.0, &other.0) else { return false };
+        let (Some(one), Some(other)) = (&self.inner, &other.inner) else { return false };
         let whose = |inner: &Inner| inner.post.as_ref().map(|post| post.whose());
         Arc::ptr_eq(one, other) || whose(one).is_some_and(|whose_one| whose(other) == Some(whose_one))
     }
 
     pub fn wants_progress(&self) -> bool {
-        self.0.as_ref().is_some_and(|inner| inner.line.wants_progress)
+        self.inner.as_ref().is_some_and(|inner| inner.line.wants_progress)
     }
 
     /// Never waits: a client that does not read its progress misses some of it.
     pub fn report(&self, note: ProgressNote) {
-        if let Some(inner) = self.0.as_ref().filter(|inner| inner.line.wants_progress) {
+        if let Some(inner) = self.inner.as_ref().filter(|inner| inner.line.wants_progress) {
             let _ = inner.line.said.try_send(Said::Progress(note));
         }
     }
 
     pub fn log_level(&self) -> Option<LogLevel> {
-        self.0.as_ref().and_then(|inner| inner.line.log)
+        self.inner.as_ref().and_then(|inner| inner.line.log)
     }
 
     /// Passes a log message on if the client wants ones as urgent as this. Never waits.
     pub fn log(&self, level: LogLevel, params: &RawValue) {
-        if let Some(inner) = self.0.as_ref().filter(|inner| inner.line.log.is_some_and(|least| level >= least)) {
+        if let Some(inner) = self.inner.as_ref().filter(|inner| inner.line.log.is_some_and(|least| level >= least)) {
             let _ = inner.line.said.try_send(Said::Log(params.to_owned()));
         }
     }
@@ -148,7 +157,7 @@ impl Client {
     /// Tells that an interaction to which the client was sent has ended: with its call while that runs, else by its post. False
     /// where neither is there. Never waits.
     pub fn ended(&self, params: &RawValue) -> bool {
-        let Some(inner) = &self.0 else { return false };
+        let Some(inner) = &self.inner else { return false };
         // who can't be asked has no stream to hear it on
         let place = inner.line.said.try_reserve().ok().filter(|_| self.can(Asking::Elicitation));
         match (place, &inner.post) {
@@ -161,28 +170,28 @@ impl Client {
 
     /// Where it calls from, as far as that is known.
     pub fn address(&self) -> Option<IpAddr> {
-        self.0.as_ref().and_then(|inner| inner.line.address)
+        self.inner.as_ref().and_then(|inner| inner.line.address)
     }
 
     /// As the client declared them: a JSON object.
     pub fn capabilities(&self) -> &str {
-        self.0.as_ref().map_or("{}", |inner| inner.line.capabilities.get())
+        self.inner.as_ref().map_or("{}", |inner| inner.line.capabilities.get())
     }
 
     pub fn can(&self, asking: Asking) -> bool {
-        self.0.as_ref().is_some_and(|inner| declares(&inner.line.capabilities, asking))
+        self.inner.as_ref().is_some_and(|inner| declares(&inner.line.capabilities, asking))
     }
 
     /// The call wanted to ask what the client did not declare, or not in this way.
     pub fn lacks(&self, asking: Asking) {
-        if let Some(inner) = &self.0 {
+        if let Some(inner) = &self.inner {
             let _ = inner.line.said.try_send(Said::Lacks(asking));
         }
     }
 
     /// Asks, and waits for the answer.
     pub async fn ask(&self, asking: Asking, params: Box<RawValue>) -> Result<Box<RawValue>, ClientFault> {
-        let Some(inner) = self.0.as_ref().filter(|_| self.can(asking)) else {
+        let Some(inner) = self.inner.as_ref().filter(|_| self.can(asking)) else {
             self.lacks(asking);
             let message = format!("the client of this call does not offer {}", asking.capability());
             return Err(ClientFault { code: -32601, message, data: None });
@@ -194,7 +203,7 @@ impl Client {
         inner.line.said.send(Said::Question(Question { number, asking, params, answer })).await.map_err(|_| gone())?;
         open.put = true;
         inner.has_waited.store(true, Ordering::Relaxed);
-        let waiting = inner.place.as_deref().map(CallPlace::leave_to_ask);
+        let waiting = self.place.as_deref().map(CallPlace::leave_to_ask);
         let answer = answered.await;
         open.put = answer.is_err();
         drop(open);
@@ -207,7 +216,7 @@ impl Client {
 
     /// Runs `work` for at most `timeout`, not counting the time in which the client is thinking.
     pub async fn within<T>(&self, timeout: Duration, work: impl Future<Output = T>) -> Option<T> {
-        let Some(inner) = &self.0 else { return tokio::time::timeout(timeout, work).await.ok() };
+        let Some(inner) = &self.inner else { return tokio::time::timeout(timeout, work).await.ok() };
         let mut work = pin!(work);
         let begun = Instant::now();
         let before = inner.thinking().total();

@@ -32,6 +32,11 @@ impl Limit {
     pub fn take(&self, caller: &str, now: Instant) -> Result<(), Duration> {
         self.0.take(caller, 1, now)
     }
+
+    /// Takes nothing, and says whether a call could be taken.
+    pub fn allows(&self, caller: &str, now: Instant) -> Result<(), Duration> {
+        self.0.after(caller, 1, now).map(drop)
+    }
 }
 
 impl WorkLimit {
@@ -41,16 +46,19 @@ impl WorkLimit {
 
     /// Takes some work, of which at most a minute's worth is counted, or says how long to wait.
     pub(crate) fn take(&self, caller: &str, work: u64, now: Instant) -> Result<(), Duration> {
+        self.full_at.insert(caller.to_owned(), self.after(caller, work, now)?);
+        Ok(())
+    }
+
+    /// When the bucket would be full again after some more work.
+    fn after(&self, caller: &str, work: u64, now: Instant) -> Result<Instant, Duration> {
         let nanos = MINUTE.as_nanos() * u128::from(work.min(self.per_minute)) / u128::from(self.per_minute);
         let step = u64::try_from(nanos).map_or(MINUTE, Duration::from_nanos);
         let full_at = self.full_at.get(caller).unwrap_or(now).max(now);
         let after = full_at + step;
         match after.checked_duration_since(now + MINUTE) {
             Some(over) if !over.is_zero() => Err(over),
-            _ => {
-                self.full_at.insert(caller.to_owned(), after);
-                Ok(())
-            }
+            _ => Ok(after),
         }
     }
 }

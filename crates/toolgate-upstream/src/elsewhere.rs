@@ -73,7 +73,7 @@ impl Elsewhere {
         let others = by_name
             .get(&elicitation.name)
             .is_some_and(|(_, known)| !known.as_ref().is_some_and(|known| known.is(client)));
-        by_name.insert(elicitation.name, (*count, (!others).then(|| client.clone())));
+        by_name.insert(elicitation.name, (*count, (!others).then(|| client.without_place())));
         if by_name.len() > MOST {
             let oldest = by_name.iter().min_by_key(|(_, (at, _))| *at).map(|(name, _)| name.clone());
             oldest.and_then(|name| by_name.remove(&name));
@@ -141,6 +141,19 @@ mod tests {
         assert!(one_heard.try_recv().is_err() && other_heard.try_recv().is_err());
         drop(other_heard);
         assert!(end(&elsewhere, "c").unwrap_err().contains("no stream"));
+    }
+
+    #[test]
+    fn the_place_of_a_call_that_was_called_off_is_free_again() {
+        let (said, _heard) = mpsc::channel(4);
+        let places = toolgate_spine::CallPlaces::new(1, 1, 1);
+        let line = Line { said, wants_progress: false, log: None, capabilities: raw("{}"), address: None };
+        let client = Client::with_place(line, None, places.enter(None));
+        let elsewhere = Elsewhere::default();
+        elsewhere.refused(&refusal(&["a"]), &client);
+        assert!(places.is_full());
+        drop(client);
+        assert!(!places.is_full(), "though its client is remembered");
     }
 
     #[test]

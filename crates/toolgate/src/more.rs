@@ -24,6 +24,14 @@ pub fn registered(config: &Config, upstreams: &[Pinned]) -> Result<Vec<Tool>, Ra
                 all.push(tool);
             }
             if *kind == Kind::Template {
+                if let Some(normal) = Pattern::unmatchable(name) {
+                    tracing::warn!(
+                        upstream = upstream.upstream,
+                        template = name,
+                        normal,
+                        "nothing can be read by this template: its text is not in normal form"
+                    );
+                }
                 all.extend(addresses(config, upstream, name)?);
             }
         }
@@ -144,6 +152,16 @@ fn matching<'c>(configured: &'c BTreeMap<String, ToolConfig>, name: &str) -> Vec
 fn refuse_what_does_nothing(config: &Config) -> Result<(), RaiseProblem> {
     let all = config.prompts.iter().map(|entry| ("prompts", entry));
     let all = all.chain(config.resources.iter().map(|entry| ("resources", entry)));
+    let addresses = config.upstreams.iter().flat_map(|upstream| {
+        let place = format!("[[upstreams]] {} addresses", upstream.name);
+        upstream.addresses.iter().map(move |address| (place.clone(), address))
+    });
+    let written = config.resources.keys().map(|key| ("[resources]".to_owned(), key)).chain(addresses);
+    for (place, written) in written {
+        if let Some(normal) = Pattern::unmatchable(written) {
+            return Err(RaiseProblem::NotNormal { place, written: written.clone(), normal });
+        }
+    }
     for (place, (name, wanted)) in all {
         if config.upstreams.is_empty() {
             return Err(RaiseProblem::NothingOffers { place, name: name.clone() });

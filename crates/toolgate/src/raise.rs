@@ -74,6 +74,8 @@ pub enum RaiseProblem {
     BadFact { tool: String, fault: BadFact },
     #[error("[{place}.\"{name}\"] is about nothing: only upstreams have {place}, and there are no [[upstreams]]")]
     NothingOffers { place: &'static str, name: String },
+    #[error("{place}: '{written}' is not in normal form, and so holds for no address; write '{normal}'")]
+    NotNormal { place: String, written: String, normal: String },
     #[error("[{place}.\"{name}\"] has bind, which is for tools alone; take it out")]
     UnwantedBinding { place: &'static str, name: String },
     #[error("[{place}.\"{name}\"] has limits.result = \"cut\", which is for tools alone; take it out")]

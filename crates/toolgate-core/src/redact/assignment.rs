@@ -126,8 +126,9 @@ fn value(walk: &TextWalk<'_>, start: usize, kind: NameKind, place: Place) -> Opt
             if redacted(from) {
                 return None;
             }
-            let to = bare_end(bytes, from, kind);
-            let to = if walk.for_approver { token_run_end(bytes, from).min(to) } else { to };
+            // for an approver no further than is taken
+            let most = if walk.for_approver { token_run_end(bytes, from) } else { bytes.len() };
+            let to = bare_end(bytes.get(..most).unwrap_or_default(), from, kind);
             let (from, to) = secret_value(text, (from, to), kind, place.prose)?;
             match place.header.filter(|_| !walk.for_approver) {
                 Some(quote) if scheme.is_none() => Some((from, line_end(bytes, from, quote))),

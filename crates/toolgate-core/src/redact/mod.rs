@@ -12,6 +12,7 @@ mod names;
 mod pairs;
 mod pointer;
 mod scan;
+mod secret;
 mod shapes;
 mod text;
 mod token_run;

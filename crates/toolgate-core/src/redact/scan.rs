@@ -7,7 +7,7 @@ use super::{
     names::{NameKind, name_kind},
     pairs::{Pair, Role},
     pointer::Way,
-    token_run::is_token_run,
+    secret::Secret,
 };
 use crate::plain::plain_bytes;
 
@@ -25,42 +25,6 @@ pub(super) struct Scan<'a> {
     done: usize,
     redactor: &'a Redactor,
     nested: usize,
-}
-
-/// What is known of a value before it is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Secret {
-    /// What its name says.
-    ByName(NameKind),
-    /// What its name says, where the caller chose the name and an approver must see what runs.
-    InCallersWords(NameKind),
-    /// A fact says so.
-    ByFact,
-}
-
-impl Secret {
-    const NO: Self = Self::ByName(NameKind::Plain);
-
-    /// Whether an object or array is one whole.
-    fn covers_nest(self) -> bool {
-        match self {
-            Self::InCallersWords(_) => false,
-            Self::ByName(kind) => kind.is_certain(),
-            Self::ByFact => true,
-        }
-    }
-
-    fn covers_number(self) -> bool {
-        matches!(self, Self::ByFact | Self::ByName(NameKind::Typed) | Self::InCallersWords(NameKind::Typed))
-    }
-
-    fn covers_text(self, text: &str) -> bool {
-        match self {
-            Self::ByName(kind) => kind.covers(text),
-            Self::InCallersWords(kind) => is_token_run(text) && kind.covers(text),
-            Self::ByFact => true,
-        }
-    }
 }
 
 impl<'a> Scan<'a> {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Each is `note://private/x` to some server.
-const SPELLINGS: [&str; 8] = [
+const SPELLINGS: [&str; 10] = [
     "note://%70rivate/x",
     "NOTE://private/x",
     "note://private/./x",
@@ -17,6 +17,8 @@ const SPELLINGS: [&str; 8] = [
     "note://private/%78",
     "note:\\\\private\\x",
     "note://private/x#y",
+    "note://a@private/x",
+    "note://private:0/x",
 ];
 
 #[tokio::test]
@@ -43,6 +45,16 @@ async fn another_spelling_of_an_address_leads_nowhere_and_is_told_the_normal_one
     assert!(
         legacy("resources/read", json!({"uri": "note://public"})).post(&site).await.result()["contents"].is_array()
     );
+}
+
+#[tokio::test]
+async fn an_escaped_slash_leads_nowhere_and_no_other_address_is_advised() {
+    let site = Site::new();
+    for uri in ["note://private%2Fx", "note://private%5cx"] {
+        let got = legacy("resources/read", json!({ "uri": uri })).bearer("user:ann").post(&site).await;
+        assert!(got.message().contains("escaped slash") && !got.message().contains("send"), "{}", got.body);
+    }
+    assert_eq!(site.fixture.runs(), 0);
 }
 
 #[tokio::test]

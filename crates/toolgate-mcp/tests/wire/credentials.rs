@@ -1,6 +1,7 @@
 //! Credentials are found wherever a client can put them, and never said again.
 
 use serde_json::json;
+use toolgate_mcp::{AnonymousLimits, Peer};
 
 use crate::{
     house::Site,
@@ -63,4 +64,21 @@ async fn no_error_repeats_a_token() {
             assert!(!value.to_str().unwrap().contains(secret));
         }
     }
+}
+
+#[tokio::test]
+async fn anonymous_calls_have_a_rate_for_each_address_and_in_all() {
+    let limits = AnonymousLimits { per_minute: Some(2), total_per_minute: Some(3) };
+    let site = Site::with(|config| config.anonymous = limits);
+    let from = |last: u8| Peer { address: Some([192, 0, 2, last].into()), place: None };
+    let call = || legacy("tools/call", json!({"name": "echo"}));
+    let status = async |ask: Ask, last: u8| ask.post_from(&site, &from(last)).await.status;
+    for _ in 0..2 {
+        assert_eq!(status(call(), 1).await, 200);
+    }
+    assert_eq!(status(call(), 1).await, 429, "the address has had its calls");
+    assert_eq!(status(call(), 2).await, 200);
+    assert_eq!(status(call(), 3).await, 429, "all addresses have had theirs");
+    assert_eq!(status(legacy("tools/list", json!({})), 3).await, 200, "a list leaves no record");
+    assert_eq!(status(call().bearer("user:alice"), 1).await, 200, "a signed-in caller is not counted");
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time;
+use toolgate_mcp::Peer;
 
 use crate::{
     events::events as stream,
@@ -245,6 +246,20 @@ async fn strangers_that_never_come_back_do_not_take_everybodys_places() {
     asked(call("ask_elicitation").bearer("user:alice"), &site).await;
     time::sleep(Duration::from_secs(10 * 60)).await;
     asked(call("ask_elicitation"), &site).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_goes_on_needs_one_place() {
+    let site = Site::new();
+    let places = toolgate_spine::CallPlaces::new(1, 1, 1);
+    let peer = || Peer { address: None, place: Some(places.enter(None).expect("a place is free")) };
+    let first = call("ask_elicitation").post_from(&site, &peer()).await;
+    let result = first.result();
+    assert_eq!(result["resultType"], "input_required");
+    let back = again("ask_elicitation", &result, json!({key(&result): 7}));
+    let got = time::timeout(Duration::from_secs(60), back.post_from(&site, &peer())).await;
+    assert_eq!(text(&got.expect("no call waits for the place of its own answer")), "7");
+    assert!(!places.is_full(), "and gives it back");
 }
 
 #[tokio::test(start_paused = true)]

@@ -115,6 +115,11 @@ impl Ask {
         site.wire.post(&self.head(Method::POST), Bytes::from(self.body.clone()), &Peer::default()).await
     }
 
+    /// Over a connection of this peer.
+    pub async fn post_from(&self, site: &Site, peer: &Peer) -> Got {
+        Got::of(site.wire.post(&self.head(Method::POST), Bytes::from(self.body.clone()), peer).await).await
+    }
+
     pub async fn post(&self, site: &Site) -> Got {
         Got::of(self.reply(site).await).await
     }

@@ -140,14 +140,24 @@ async fn only_those_whose_list_changed_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revoked_caller_sees_its_list_change() {
+async fn a_revoked_caller_is_told_that_its_list_changed_and_its_stream_ends() {
     let site = Site::new();
     let mut alice = events(listen().bearer("user:alice").reply(&site).await);
     next(&mut alice).await.unwrap();
     site.names.revoked.lock().unwrap().insert("user:alice".to_owned());
     assert_eq!(next(&mut alice).await.unwrap()["method"], "notifications/tools/list_changed");
+    assert_eq!(next(&mut alice).await.unwrap()["method"], "notifications/cancelled");
+    assert_eq!(next(&mut alice).await.unwrap()["id"], 1);
+    assert!(alice.recv().await.is_none(), "the stream is closed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_who_can_not_be_identified_is_told_later() {
+    let site = Site::new();
+    let mut alice = events(listen().bearer("user:alice").reply(&site).await);
+    next(&mut alice).await.unwrap();
     site.names.out_of_order.store(true, Ordering::SeqCst);
-    site.names.revoked.lock().unwrap().clear();
+    site.replace(without("hidden"), 1000);
     assert_eq!(next(&mut alice).await, None, "who can't be identified is told nothing");
     site.names.out_of_order.store(false, Ordering::SeqCst);
     assert_eq!(next(&mut alice).await.unwrap()["method"], "notifications/tools/list_changed");

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use toolgate_core::Tool;
+use toolgate_mcp::Peer;
 
 use crate::{
     events::{events, next},
@@ -195,7 +196,9 @@ async fn a_revoked_caller_hears_of_no_change_and_one_not_identified_hears_of_it_
     assert_eq!(next(&mut stream).await.unwrap()["params"]["uri"], "file:///secret");
     site.names.revoked.lock().unwrap().insert("user:alice".to_owned());
     site.fixture.bump("file:///secret");
-    assert_eq!(next(&mut stream).await, None);
+    assert_eq!(next(&mut stream).await.unwrap()["method"], "notifications/cancelled");
+    assert_eq!(next(&mut stream).await.unwrap()["id"], 1);
+    assert!(stream.recv().await.is_none());
 }
 
 #[tokio::test]
@@ -280,4 +283,54 @@ async fn one_owner_watches_so_many_resources_in_all_its_sessions() {
     assert_eq!(refused, 300 - 256);
     let session = initialize(&site, Some("user:bob"), json!({})).await;
     assert_eq!(subscribe(&session, "note://7").bearer("user:bob").post(&site).await.result(), json!({}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn news_of_a_session_go_to_its_holder_however_many_others_listen() {
+    let site = Site::new();
+    let session = initialize(&site, None, json!({})).await;
+    subscribe(&session, "file:///secret").bearer("user:alice").post(&site).await.result();
+    let _stranger = events(stream_of(&session).get(&site).await);
+    let mut alice = events(stream_of(&session).bearer("user:alice").get(&site).await);
+    for _ in 0..5 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        site.fixture.bump("file:///secret");
+        assert_eq!(next(&mut alice).await.unwrap(), updated("file:///secret"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_ends_with_the_credential_that_opened_it() {
+    let site = Site::new();
+    let wish = json!({"notifications": {"toolsListChanged": true}});
+    let reply = modern("subscriptions/listen", wish).bearer("user:alice").reply(&site).await;
+    let mut stream = events(reply);
+    assert_eq!(next(&mut stream).await.unwrap()["method"], "notifications/subscriptions/acknowledged");
+    site.names.revoked.lock().unwrap().insert("user:alice".to_owned());
+    let mut told = Vec::new();
+    while let Some(note) = next(&mut stream).await {
+        told.push(note["method"].clone());
+    }
+    assert!(told.contains(&json!("notifications/cancelled")), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn anonymous_callers_leave_room_for_what_others_watch() {
+    let site = Site::new();
+    let mut honoured = 0;
+    let mut streams = Vec::new();
+    for last in 0..10 {
+        let wanted: Vec<String> = (0..100).map(|number| format!("note://{last}-{number}")).collect();
+        let wish = json!({"notifications": {"resourceSubscriptions": wanted}});
+        let peer = Peer { address: Some([192, 0, 2, last].into()), place: None };
+        let ask = modern("subscriptions/listen", wish);
+        let head = ask.head(http::Method::POST);
+        let mut stream = events(site.wire.post(&head, ask.body.clone().into(), &peer).await);
+        let told = next(&mut stream).await.unwrap();
+        let own = told["params"]["notifications"]["resourceSubscriptions"].as_array().map_or(0, Vec::len);
+        assert!(own <= 64, "{own} from one address");
+        honoured += own;
+        streams.push(stream);
+    }
+    assert_eq!(honoured, 256);
 }

@@ -66,7 +66,14 @@ impl Site {
         };
         // whoever may not call it is told so before a body is read
         if !is_callable(&gate, &caller, tool) {
-            return self.call(&caller, tool, Map::new()).await;
+            if body.seat().is_some_and(|seat| !seat.take()) {
+                return failed(Problem::overloaded("too many requests are being answered"));
+            }
+            let named = in_path.into_iter().map(|(name, value)| Ok((name.to_owned(), decoded(value)?.into())));
+            return match named.collect::<Result<Map<String, Value>, Problem>>() {
+                Ok(arguments) => self.call(&caller, tool, arguments).await,
+                Err(problem) => failed(problem),
+            };
         }
         match arguments(head, body, route, tool, in_path).await {
             Ok(arguments) => self.call(&caller, tool, arguments).await,

@@ -1,54 +1,101 @@
 //! Answers that cost something and are the same for everybody for a while.
 
 use std::{
+    collections::HashMap,
+    future::Future,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use toolgate_core::{Gate, LogThrottle};
-use toolgate_store::Store;
 
-/// How long an answer of the store about its health counts.
+/// What keeps a server from answering calls.
+pub(super) struct NotReady {
+    /// For anybody.
+    pub(super) told: &'static str,
+    /// For the log.
+    pub(super) fault: String,
+}
+
+/// How long an answer about the health of the store and the ledger counts.
 const READY_FOR: Duration = Duration::from_secs(1);
+
+/// Descriptions that are remembered; callers of one role are shown the same.
+const MOST_DESCRIPTIONS: usize = 16;
 
 /// What a server remembers of its own answers.
 #[derive(Default)]
 pub struct AnswerCache {
-    /// Held while the store is asked: one question at a time, whoever wants to know.
-    ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
-    /// The description of the addresses, by the revision of the gate.
-    description: Mutex<Option<(u64, Bytes)>>,
+    /// Held while the store and the ledger are asked: one question at a time, whoever wants to know.
+    ready: tokio::sync::Mutex<Option<(Instant, Readiness)>>,
+    /// Descriptions of the addresses for the gate of one revision, by the routes that are shown.
+    descriptions: Mutex<(u64, HashMap<Vec<bool>, Bytes>)>,
     pub(super) turned_away: LogThrottle,
 }
 
+/// Whether calls can be answered, or what keeps them from it, in words that anybody may read.
+pub(super) type Readiness = Result<(), &'static str>;
+
 impl AnswerCache {
-    /// Whether the store answered within the last second.
-    pub(super) async fn is_ready(&self, store: &Store) -> bool {
+    /// What `check` found within the last second. A change is logged, and a state that stays is not.
+    pub(super) async fn readiness(&self, check: impl Future<Output = Result<(), NotReady>>) -> Readiness {
         let mut ready = self.ready.lock().await;
-        if let Some((at, is_ready)) = *ready
+        if let Some((at, readiness)) = *ready
             && at.elapsed() < READY_FOR
         {
-            return is_ready;
+            return readiness;
         }
-        let answered = store.ping().await;
-        if let Err(fault) = &answered {
-            tracing::warn!(%fault, "not ready");
+        let found = check.await;
+        let readiness = found.as_ref().map_err(|problem| problem.told).copied();
+        let before = ready.map_or(Ok(()), |(_, before)| before);
+        match &found {
+            Err(problem) if before != readiness => tracing::warn!(fault = problem.fault, "not ready"),
+            Ok(()) if before.is_err() => tracing::info!("ready again"),
+            _ => {}
         }
-        *ready = Some((Instant::now(), answered.is_ok()));
-        answered.is_ok()
+        *ready = Some((Instant::now(), readiness));
+        readiness
     }
 
-    /// The description for this gate, made once.
-    pub(super) fn description(&self, gate: &Arc<Gate>, make: impl FnOnce(&Gate) -> Option<Bytes>) -> Option<Bytes> {
-        let mut kept = self.description.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((revision, description)) = &*kept
-            && *revision == gate.revision()
-        {
+    /// The description of these routes for this gate, made once.
+    pub(super) fn description(
+        &self,
+        gate: &Arc<Gate>,
+        shown: &[bool],
+        make: impl FnOnce(&Gate) -> Option<Bytes>,
+    ) -> Option<Bytes> {
+        let mut kept = self.descriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        let (revision, descriptions) = &mut *kept;
+        if *revision != gate.revision() || descriptions.len() >= MOST_DESCRIPTIONS {
+            (*revision, *descriptions) = (gate.revision(), HashMap::new());
+        }
+        if let Some(description) = descriptions.get(shown) {
             return Some(description.clone());
         }
         let description = make(gate)?;
-        *kept = Some((gate.revision(), description.clone()));
+        descriptions.insert(shown.to_vec(), description.clone());
         Some(description)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn many_questions_at_once_are_one_check() {
+        let (cache, checks) = (AnswerCache::default(), AtomicUsize::new(0));
+        let check = async || {
+            checks.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            Err(NotReady { told: "no", fault: "why".to_owned() })
+        };
+        let ask = async || cache.readiness(check()).await;
+        let (one, other, third) = tokio::join!(ask(), ask(), ask());
+        assert_eq!([one, other, third], [Err("no"); 3]);
+        assert_eq!(checks.load(Ordering::SeqCst), 1);
     }
 }

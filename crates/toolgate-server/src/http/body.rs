@@ -47,6 +47,12 @@ impl Seat {
         Self { places: Arc::clone(places), taken: Arc::default() }
     }
 
+    /// A place that is taken at once; `None` where none is free.
+    pub(super) fn taken(places: &Arc<CallPlaces>) -> Option<Self> {
+        let seat = Self::new(places);
+        seat.take().then_some(seat)
+    }
+
     /// False where no place is free.
     pub(super) fn take(&self) -> bool {
         self.taken.get().is_some() || self.places.enter(None).is_some_and(|place| self.taken.set(place).is_ok())
@@ -120,8 +126,8 @@ impl RequestBody {
                 continue;
             }
             if all.is_empty() {
-                // once and exactly: growing by doubling would take twice what is counted
-                all.reserve(announced.max(first.len() + piece.len()));
+                // no more than has come: an announced size alone takes no memory
+                all.reserve(first.len() + piece.len());
                 all.extend_from_slice(&first);
                 first = Bytes::new();
             }

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, str::FromStr};
 
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The client's address, kept with the head of a request.
 #[derive(Debug, Clone, Copy)]
@@ -83,9 +83,10 @@ impl ProxyPolicy {
             ForwardedHeader::XForwardedFor => (HeaderName::from_static("x-forwarded-for"), address),
             ForwardedHeader::Forwarded => (header::FORWARDED, forwarded_for),
         };
-        let lines: Vec<&str> = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
-        for hop in lines.iter().flat_map(|line| line.split(',')).rev() {
-            let Some(address) = read(hop.trim()) else { break };
+        let lines: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+        // split first: what a client wrote unreadably hides nothing that a proxy wrote after it
+        for hop in lines.iter().flat_map(|line| line.split(|byte| *byte == b',')).rev() {
+            let Some(address) = std::str::from_utf8(hop).ok().and_then(|hop| read(hop.trim())) else { break };
             client = address;
             if !self.trusts(client) {
                 break;
@@ -146,6 +147,14 @@ mod tests {
         for nothing in ["", " ", "nonsense", "1.1.1.1,"] {
             assert_eq!(x("127.0.0.1", nothing), "127.0.0.1", "{nothing:?}");
         }
+    }
+
+    #[test]
+    fn what_a_client_wrote_unreadably_hides_no_address() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-forwarded-for", HeaderValue::from_bytes(b"\xe9, 203.0.113.9").unwrap());
+        let policy = ProxyPolicy::new(vec!["127.0.0.1".parse().unwrap()], ForwardedHeader::XForwardedFor);
+        assert_eq!(policy.client("127.0.0.1".parse().unwrap(), &headers).to_string(), "203.0.113.9");
     }
 
     #[test]

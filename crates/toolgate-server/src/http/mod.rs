@@ -62,7 +62,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a client may take nothing of an answer that is ready for it.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of a connection's buffers: no head needs more, and bodies are gathered elsewhere.
-const BUFFER: usize = 64 << 10;
+const BUFFER: usize = 16 << 10;
 
 impl Site {
     /// Serves until `shutdown` resolves; then takes no more and lets what is under way finish, for `grace` at the most.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{StatusCode, header, request::Parts};
 use serde_json::{Map, Value, json};
-use toolgate_core::Gate;
+use toolgate_core::{Caller, Found, Gate};
 
 use super::{
     Site,
@@ -19,12 +19,14 @@ const BASE: &str = include_str!("openapi.json");
 const PROBLEMS: [&str; 11] = ["400", "401", "403", "404", "405", "408", "409", "413", "415", "429", "503"];
 
 impl Site {
-    /// Anonymous callers are not told of the addresses of tools: over MCP these are hidden from them, too.
+    /// A caller is told of the addresses of tools that the rules do not hide from it, as over MCP.
     pub(super) async fn openapi(&self, head: &Parts) -> Answer {
-        let signed_in =
-            self.identify.identify(by_header(head)).await.is_ok_and(|identified| identified.caller.is_signed_in());
-        let described = match signed_in {
-            true => self.cache.description(&self.spine.gate(), |gate| Some(description(gate)?.to_string().into())),
+        let caller =
+            self.identify.identify(by_header(head)).await.map(|identified| identified.caller).unwrap_or_default();
+        let gate = self.spine.gate();
+        let shown: Vec<bool> = ROUTES.iter().map(|route| is_shown(&gate, &caller, route)).collect();
+        let described = match shown.contains(&true) {
+            true => self.cache.description(&gate, &shown, |gate| Some(description(gate, &shown)?.to_string().into())),
             false => Some(Bytes::from_static(BASE.as_bytes())),
         };
         match described {
@@ -37,10 +39,20 @@ impl Site {
     }
 }
 
-fn description(gate: &Gate) -> Option<Value> {
+/// Whether the caller may know of the tool of this route.
+fn is_shown(gate: &Gate, caller: &Caller, route: &Route) -> bool {
+    let Some(tool) = tool_of(gate, route.tool) else { return false };
+    let view = gate.view(caller);
+    view.is_some_and(|view| {
+        matches!(gate.find(&view, caller, tool.name.as_str(), false, false, gate.lang()), Found::Tool { .. })
+    })
+}
+
+/// The description with those routes that are shown.
+fn description(gate: &Gate, shown: &[bool]) -> Option<Value> {
     let mut description: Value = serde_json::from_str(BASE).ok()?;
     let paths = description.get_mut("paths")?.as_object_mut()?;
-    for route in ROUTES {
+    for (route, _) in ROUTES.iter().zip(shown).filter(|(_, shown)| **shown) {
         let Some(tool) = tool_of(gate, route.tool) else { continue };
         let definition: Value = serde_json::from_str(tool.definition.get()).ok()?;
         let methods = paths.entry(route.path).or_insert_with(|| json!({})).as_object_mut()?;

@@ -8,7 +8,9 @@ use hyper::body::Incoming;
 use toolgate_mcp::{Credentials, Peer, ReplyBody};
 
 use super::{
-    ServerLimits, Site, admin, approvals,
+    ServerLimits, Site, admin,
+    answer_cache::NotReady,
+    approvals,
     body::{OutBody, RequestBody, Seat, Unread, WholeBody},
     client_address::ClientAddress,
     front::Refused,
@@ -62,16 +64,18 @@ impl Site {
                 Box::pin(self.wire.delete(head, Some(address))).await.into_response().map(OutBody::from)
             }
             ("/mcp", &Method::OPTIONS) if browser => preflight(head),
-            ("/mcp", _) => with_header(
-                text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n"),
-                header::ALLOW,
-                "POST, GET, DELETE",
-            ),
-            ("/api/v1/openapi.json", &Method::GET) => self.openapi(head).await,
+            ("/mcp", _) => routes::wrong_method("/mcp"),
+            ("/api/v1/openapi.json", &Method::GET) => match Seat::taken(&self.limits.places) {
+                Some(_seat) => Box::pin(self.openapi(head)).await,
+                None => Problem::overloaded("too many requests are being answered").answer(),
+            },
             (path, _) if is_rest(path) => Box::pin(self.rest(head, body, (browser, address))).await,
             ("/healthz", &Method::GET) => text(StatusCode::OK, "ok\n"),
             ("/readyz", &Method::GET) => Box::pin(self.ready()).await,
-            ("/metrics", &Method::GET) => Box::pin(self.metrics(head)).await,
+            ("/metrics", &Method::GET) => match Seat::taken(&self.limits.places) {
+                Some(_seat) => Box::pin(self.metrics(head)).await,
+                None => overloaded("too many requests are being answered; try again in 1 s"),
+            },
             (path, &Method::GET) if path == METADATA || path.strip_prefix(METADATA) == Some("/mcp") => self.metadata(),
             _ => text(StatusCode::NOT_FOUND, "nothing is at this address; MCP is at /mcp\n"),
         }
@@ -124,16 +128,21 @@ impl Site {
     }
 
     async fn ready(&self) -> Answer {
-        if !self.cache.is_ready(&self.store).await {
-            return text(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n");
+        match self.cache.readiness(self.check()).await {
+            Ok(()) => text(StatusCode::OK, "ready\n"),
+            Err(problem) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")),
         }
-        if let Some(books) = self.spine.books()
-            && let Err(fault) = books.ledger().health().await
-        {
-            tracing::warn!(%fault, "not ready");
-            return text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", fault.cause.as_str()));
+    }
+
+    /// Asks the store and the ledger whether they work.
+    async fn check(&self) -> Result<(), NotReady> {
+        let fault = self.store.ping().await.err();
+        if let Some(fault) = fault {
+            return Err(NotReady { told: "the store does not answer", fault: fault.to_string() });
         }
-        text(StatusCode::OK, "ready\n")
+        let Some(books) = self.spine.books() else { return Ok(()) };
+        let health = books.ledger().health().await;
+        health.map_err(|fault| NotReady { told: fault.cause.as_str(), fault: fault.to_string() })
     }
 
     /// Its labels name tools, so it is for operators.

@@ -68,17 +68,7 @@ pub(super) fn refusal(head: &Parts) -> Option<Answer> {
     }
     let is_api = path.starts_with("/api/");
     if is_there && (is_api || path == "/mcp") {
-        let allowed = methods.collect::<Vec<_>>().join(", ");
-        let mut answer = if is_api {
-            let message = format!("this address takes {allowed}");
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", message, "use one of those").answer()
-        } else {
-            text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n")
-        };
-        if let Ok(allowed) = allowed.try_into() {
-            answer.headers_mut().insert(header::ALLOW, allowed);
-        }
-        return Some(answer);
+        return Some(wrong_method(path));
     }
     Some(if is_api {
         Problem::new(StatusCode::NOT_FOUND, "unknown", "nothing is at this address", "look for a slip in the path")
@@ -86,6 +76,22 @@ pub(super) fn refusal(head: &Parts) -> Option<Answer> {
     } else {
         text(StatusCode::NOT_FOUND, "nothing is at this address; MCP is at /mcp\n")
     })
+}
+
+/// The answer to a method that the address does not take.
+pub(super) fn wrong_method(path: &str) -> Answer {
+    let methods: Vec<&str> =
+        ROUTES.iter().filter(|(_, address)| matches(address, path)).map(|(method, _)| *method).collect();
+    let mut answer = if path.starts_with("/api/") {
+        let message = format!("this address takes {}", methods.join(", "));
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", message, "use one of those").answer()
+    } else {
+        text(StatusCode::METHOD_NOT_ALLOWED, "this address takes POST, GET and DELETE\n")
+    };
+    if let Ok(allowed) = methods.join(", ").try_into() {
+        answer.headers_mut().insert(header::ALLOW, allowed);
+    }
+    answer
 }
 
 #[cfg(test)]

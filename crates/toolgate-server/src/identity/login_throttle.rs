@@ -1,7 +1,7 @@
 //! Failed attempts, counted by the client's address, so that nobody tries secrets at the speed of the network.
 //!
 //! A failure costs its own address alone, and a secret that held before is always looked at: nobody locks out a client that is
-//! known. Signed tokens are not counted, since a signature is not guessed.
+//! known. Signed tokens and agents' session tokens are not counted: neither a signature nor 128 random bits are guessed.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use toolgate_core::KnownSecrets;
+use toolgate_core::{KnownSecrets, quota_address};
 
 /// Addresses that are counted apart. Further ones are counted together.
 const MOST_ADDRESSES: usize = 10_000;
@@ -51,7 +51,7 @@ impl LoginThrottle {
         if buckets.is_empty() {
             return true;
         }
-        let own = buckets.get(&Some(network(address)));
+        let own = buckets.get(&Some(quota_address(address)));
         let at = if own.is_none() && buckets.len() >= MOST_ADDRESSES { buckets.get(&None) } else { own };
         let left = at.map(|at| at.saturating_duration_since(now)).unwrap_or_default();
         drop(buckets);
@@ -61,7 +61,7 @@ impl LoginThrottle {
     pub(super) fn failed(&self, address: Option<IpAddr>, now: Instant) {
         let Some(address) = address else { return };
         let mut buckets = self.forgotten_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut key = Some(network(address));
+        let mut key = Some(quota_address(address));
         if buckets.len() >= MOST_ADDRESSES && !buckets.contains_key(&key) {
             buckets.retain(|_, at| *at > now);
             if buckets.len() >= MOST_ADDRESSES {
@@ -69,22 +69,13 @@ impl LoginThrottle {
             }
         }
         let at = buckets.entry(key).or_insert(now);
-        *at = (*at).max(now) + self.limit.refill;
+        // however many fail at the same time, the address waits no longer than a burst takes to be forgotten
+        let latest = now + self.limit.refill.saturating_mul(self.limit.burst);
+        *at = ((*at).max(now) + self.limit.refill).min(latest);
     }
 
     pub(super) fn held(&self, secret: &str) {
         self.known.remember("", secret);
-    }
-}
-
-/// As far as one party can be told from another: an owner of an address of version 6 has the whole network.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
-        }
-        address => address,
     }
 }
 
@@ -115,6 +106,16 @@ mod tests {
         assert!(throttle.allows(at("10.0.0.1"), "guess", now + REFILL));
         throttle.failed(at("10.0.0.1"), now + REFILL);
         assert!(!throttle.allows(at("10.0.0.1"), "guess", now + REFILL));
+    }
+
+    #[test]
+    fn many_failures_at_once_lock_an_address_for_one_burst() {
+        let (throttle, now) = (LoginThrottle::new(AttemptLimit { burst: 3, refill: REFILL }), Instant::now());
+        for _ in 0..256 {
+            throttle.failed(at("10.0.0.1"), now);
+        }
+        assert!(!throttle.allows(at("10.0.0.1"), "guess", now));
+        assert!(throttle.allows(at("10.0.0.1"), "guess", now + REFILL));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{
     proven::{Basis, Proven},
     revocation::TokenMark,
     secret::sha256,
-    session::SESSION_MARK,
+    session::{self, SESSION_MARK},
     standing::{Kind, Standing},
     store::{RowsUnavailable, TaskRow, TenantRow},
     task_key::TASK_MARK,
@@ -76,7 +76,7 @@ impl Identity {
         token: &str,
         address: Option<IpAddr>,
     ) -> Result<Outcome, RowsUnavailable> {
-        let can_be_guessed = place == Place::Coordinator || !jwt::is_signed(token);
+        let can_be_guessed = can_be_guessed(place, token);
         if can_be_guessed && !self.throttle.allows(address, token, Instant::now()) {
             self.refusals.note("too many attempts failed at this address", address);
             return Ok(Outcome::Invalid(kind_of_invalid(place, token), Rejection::Throttled));
@@ -275,10 +275,14 @@ impl Identity {
 
     /// INVARIANT: compared only where a failed attempt is counted.
     fn is_coordinator_secret(&self, place: Place, token: &str) -> bool {
-        let is_counted = place == Place::Coordinator || !jwt::is_signed(token);
-        let secret = self.config.coordinator_secret.as_ref().filter(|_| is_counted);
+        let secret = self.config.coordinator_secret.as_ref().filter(|_| can_be_guessed(place, token));
         secret.is_some_and(|secret| secret.matches(token.as_bytes()))
     }
+}
+
+/// Whether a failure with this is counted as an attempt to guess a secret.
+fn can_be_guessed(place: Place, token: &str) -> bool {
+    place == Place::Coordinator || !(jwt::is_signed(token) || session::is_token(token))
 }
 
 /// A tenant of which only the store knows anything.

@@ -8,6 +8,12 @@ use super::store::RowsUnavailable;
 /// How a session's token begins. The rest is its keeper's business.
 pub const SESSION_MARK: &str = "sess_";
 
+/// Whether the text can be a session's token: 128 random bits, which nobody guesses. One that is not known is over.
+pub(super) fn is_token(text: &str) -> bool {
+    text.strip_prefix(SESSION_MARK)
+        .is_some_and(|bits| bits.len() == 32 && bits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 /// A live session's facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSession {

@@ -47,6 +47,21 @@ async fn every_kind_of_secret_is_throttled_by_address() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_over_is_no_guess_and_a_fresh_one_is_not_locked_out() {
+    let world = strict();
+    let over = format!("sess_{}", "0a".repeat(16));
+    for _ in 0..10 {
+        assert_eq!(told(&world, &over, HERE).await, Some(Rejection::Invalid));
+    }
+    assert_eq!(told(&world, "guess", HERE).await, Some(Rejection::Invalid), "nothing was counted");
+    for _ in 0..3 {
+        told(&world, "guess", HERE).await;
+    }
+    assert_eq!(told(&world, "guess", HERE).await, Some(Rejection::Throttled));
+    assert_eq!(told(&world, &over, HERE).await, Some(Rejection::Invalid), "a session is looked up");
+}
+
+#[tokio::test]
 async fn the_coordinators_argument_and_the_task_header_count_too() {
     let world = strict();
     let guess = async |credentials: Credentials<'_>| {

@@ -140,7 +140,7 @@ fn the_tools_that_administer_can_be_disabled_and_the_command_line_enables_them_a
 
 /// Every operation: method, path with its words filled in, tool.
 fn operations(home: &Home, gate: &Served) -> Vec<(String, String, String)> {
-    let described = gate.send(&Request::new("GET", "/api/v1/openapi.json").bearer(&home.mint("--user ann")));
+    let described = gate.send(&Request::new("GET", "/api/v1/openapi.json").bearer(&home.mint("--user op --operator")));
     assert_eq!((described.status, described.header("content-type")), (200, Some("application/json")));
     let described = described.message();
     assert_eq!(described["openapi"], "3.1.0");

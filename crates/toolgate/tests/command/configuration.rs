@@ -128,3 +128,22 @@ fn the_schema_for_editors_is_the_one_in_the_documentation() {
         assert_eq!(schema, documented, "write it again: toolgate check --schema > docs/toolgate.schema.json");
     }
 }
+
+#[test]
+fn an_address_that_holds_for_nothing_is_refused_with_the_one_that_does() {
+    let upstream = "[[upstreams]]\nname = \"n\"\ncommand = \"true\"\n";
+    let facts = |key: &str| format!("{upstream}[resources.\"{key}\"]\npermission = \"operator_only\"\n");
+    for (config, normal) in [
+        (facts("https://example.com"), "'https://example.com/'"),
+        (facts("file://localhost/docs/*"), "'file:///docs/*'"),
+        (facts("note://private/"), "'note://private'"),
+        (format!("{upstream}addresses = [\"FILE:///docs/*\"]\n"), "'file:///docs/*'"),
+    ] {
+        let ran = Home::with(&config).run(&["check"]);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert_ne!(ran.code, Some(0), "{said}");
+        assert!(said.contains("not in normal form") && said.contains(normal), "{said}");
+    }
+    let fine = Home::with(&facts("file:///docs/*")).run(&["check"]);
+    assert_eq!(fine.code, Some(0), "{fine:?}");
+}

@@ -227,13 +227,15 @@ fn two_authorization_headers_are_refused_at_every_address() {
 }
 
 #[test]
-fn the_description_names_tools_of_admins_to_signed_in_callers_alone() {
+fn the_description_names_tools_of_admins_to_who_may_know_of_them() {
     let home = Home::with("[packs.admin]\n");
     let gate = home.serve();
     let get = Request::new("GET", "/api/v1/openapi.json");
-    let (anonymous, known) = (gate.send(&get), gate.send(&get.clone().bearer(&home.mint("--user alice"))));
-    assert_eq!((anonymous.status, known.status), (200, 200));
+    let as_user = |facts: &str| gate.send(&get.clone().bearer(&home.mint(facts)));
+    let (anonymous, user, operator) = (gate.send(&get), as_user("--user alice"), as_user("--user alice --operator"));
+    assert_eq!((anonymous.status, user.status, operator.status), (200, 200, 200));
     assert!(!anonymous.text().contains("admin_"), "{}", anonymous.text());
-    assert!(known.text().contains("admin_list_overrides"));
+    assert!(!user.text().contains("admin_list_overrides"), "hidden over MCP, too");
+    assert!(operator.text().contains("admin_list_overrides"));
     assert!(anonymous.text().contains("/approvals"));
 }

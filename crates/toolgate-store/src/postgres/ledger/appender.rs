@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::Fault,
-    ledger::{Answered, Chain, Job, Link, answer_all, refuse_all},
+    ledger::{Answered, Chain, Job, LedgerUnavailable, Link, answer_all, refuse_all},
 };
 
 /// Records in one statement. More would make the first wait for the last.
@@ -52,9 +52,12 @@ impl Appender {
             if !group.is_empty() {
                 self.commit(group).await;
             }
-            for answer in probes {
-                let found = self.head().await;
-                let _ = answer.send(found.map(drop).map_err(Into::into));
+            if !probes.is_empty() {
+                // one question for all of them
+                let found = self.head().await.map(drop).map_err(LedgerUnavailable::from);
+                for answer in probes {
+                    let _ = answer.send(found.clone());
+                }
             }
         }
     }
