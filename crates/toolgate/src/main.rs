@@ -8,6 +8,9 @@ mod commands;
 mod config;
 mod data_folder;
 mod ground;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 mod logging;
 mod more;
 mod operator;
