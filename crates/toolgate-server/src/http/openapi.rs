@@ -9,7 +9,7 @@ use super::{
     Site,
     admin::tool_of,
     admin_routes::{ROUTES, Route},
-    route::{Answer, by_header, text, with_header},
+    route::{Answer, text, with_header},
 };
 
 /// Everything but what tools say of themselves.
@@ -21,8 +21,7 @@ const PROBLEMS: [&str; 11] = ["400", "401", "403", "404", "405", "408", "409", "
 impl Site {
     /// Anonymous callers are not told of the addresses of tools: over MCP these are hidden from them, too.
     pub(super) async fn openapi(&self, head: &Parts) -> Answer {
-        let signed_in =
-            self.identify.identify(by_header(head)).await.is_ok_and(|identified| identified.caller.is_signed_in());
+        let signed_in = self.identified(head).await.is_ok_and(|identified| identified.caller.is_signed_in());
         let described = match signed_in {
             true => self.cache.description(&self.spine.gate(), |gate| Some(description(gate)?.to_string().into())),
             false => Some(Bytes::from_static(BASE.as_bytes())),
