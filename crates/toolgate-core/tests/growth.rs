@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgate_core::{
-    Pattern,
+    Pattern, normal_address,
     pin::{diff, visible, warnings},
     redact::Redactor,
     terminal_escape,
@@ -200,6 +200,16 @@ fn warnings_and_diffs_of_definitions_are_linear() {
         assert_eq!(changes.len(), bytes / 16);
         assert!(warnings(&many("b\u{200b}")).len() >= bytes / 16);
     });
+}
+
+#[test]
+fn addresses_are_brought_into_their_normal_form_in_linear_time() {
+    for part in ["/", "/..", "/.", "%2e", "%2F", "%25", "é", "\\", "a:", ":", "@", "?", "#", "//", "a:/../", "%"] {
+        assert_linear(part, 1 << 8, |times| {
+            normal_address(&format!("file:///{}", part.repeat(times)));
+            normal_address(&part.repeat(times));
+        });
+    }
 }
 
 #[test]

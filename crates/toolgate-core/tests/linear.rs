@@ -32,9 +32,9 @@ pub(crate) fn is_linear(small: usize, run: impl Fn(usize)) -> bool {
 /// The times of several measurements, where all of them show more than linear growth.
 fn growth(small: usize, run: impl Fn(usize)) -> Option<Vec<(Duration, Duration)>> {
     let short = |length: usize| shortest(|| (0..32).for_each(|_| run(length)));
-    let doubled = (0..8).map(|times| small << times);
-    let length =
-        doubled.clone().find(|length| short(*length) >= MEASURABLE).or(doubled.clone().next_back()).unwrap_or(small);
+    let longest = small << 8;
+    let mut doubled = (0..8).map(|times| small << times);
+    let length = doubled.find(|length| short(*length) >= MEASURABLE).unwrap_or(longest);
     let grows = |_| {
         let (short, long) = (short(length), shortest(|| run(length * 32)));
         (long > short.max(Duration::from_micros(500)) * 8).then_some((short, long))

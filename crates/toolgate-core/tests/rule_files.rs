@@ -267,3 +267,32 @@ fn a_word_that_a_fact_never_is_is_refused_with_the_nearest_one() {
         assert!(problem.contains(wanted), "{problem}");
     }
 }
+
+#[test]
+fn an_address_that_is_not_in_normal_form_is_noted_with_the_form_to_write() {
+    let rule = |condition: &str| format!("@id(\"ours\") forbid (principal, action, resource) when {{ {condition} }};");
+    for (condition, name, normal) in [
+        ("resource == Resource::\"file:///gehälter\"", "file:///gehälter", "file:///geh%C3%A4lter"),
+        ("resource.name == \"FILE:///a/../b\"", "FILE:///a/../b", "file:///b"),
+        ("resource.name like \"file:///gehälter/*\"", "file:///gehälter/*", "file:///geh%C3%A4lter/*"),
+        ("resource.name like \"*gehälter*\"", "*gehälter*", "*geh%C3%A4lter*"),
+        ("resource.name like \"https://Example.com/a%2fb*\"", "https://Example.com/a%2fb*", "https://example.com/a/b*"),
+        ("!([\"x:%41\"].contains(resource.name))", "x:%41", "x:A"),
+        ("principal.operator || \"file://localhost/a\" == resource.name", "file://localhost/a", "file:///a"),
+    ] {
+        let gate = gate_with(catalogue(), &rule(condition)).unwrap();
+        let [note] = gate.rulebook().notes() else { panic!("{condition}: {:?}", gate.rulebook().notes()) };
+        assert!(note.message.contains(&format!("'{name}', which is not in normal form")), "{note}");
+        assert!(note.help.as_deref().unwrap().contains(&format!("write '{normal}'")), "{note}");
+        assert_eq!(note.line, 1);
+    }
+    for condition in [
+        "resource.name like \"file:///notes/*\"",
+        "resource.name == \"file:///geh%C3%A4lter\"",
+        "resource.name == \"Überblick\"",
+        "resource.name like \"vault.*\"",
+        "principal has user && principal.user == \"FILE:///ä\"",
+    ] {
+        assert!(gate_with(catalogue(), &rule(condition)).unwrap().rulebook().notes().is_empty(), "{condition}");
+    }
+}

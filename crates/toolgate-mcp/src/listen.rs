@@ -241,6 +241,7 @@ impl Open {
         let turn = inner.looks.acquire().await;
         // Who can't be identified now is told nothing; the next look decides.
         let Ok(identified) = self.listener.credentials.identify(&*inner.identify).await else { return true };
+        let identified = inner.within_configured_flow(identified);
         let goes_on = match &self.listener.origin {
             Origin::Session(session) => inner.session_goes_on(session, &identified),
             Origin::Subscription(_) | Origin::Process => true,

@@ -259,7 +259,13 @@ impl Transport<'_> {
 
 impl Inner {
     pub(crate) async fn identify(&self, credentials: Credentials<'_>) -> Result<Identified, Refusal> {
-        self.identify.identify(credentials).await.map_err(|fault| unidentified(&fault))
+        let identified = self.identify.identify(credentials).await.map_err(|fault| unidentified(&fault))?;
+        Ok(self.within_configured_flow(identified))
+    }
+
+    /// The caller of a credential whose flow the configuration names is within what stands there.
+    pub(crate) fn within_configured_flow(&self, Identified { caller, rejected }: Identified) -> Identified {
+        Identified { caller: self.spine.within_configured_flow(caller), rejected }
     }
 
     /// A list is shown to whom the caller was last known to be, or to nobody in particular, rather than to nobody at all:
@@ -270,13 +276,11 @@ impl Inner {
         credentials: Credentials<'_>,
     ) -> Result<Identified, Refusal> {
         match self.identify.identify(credentials).await {
-            Ok(identified) => {
-                let caller = self.spine.within_configured_flow(Arc::clone(&identified.caller));
-                Ok(Identified { caller, ..identified })
-            }
+            Ok(identified) => Ok(self.within_configured_flow(identified)),
             Err(fault) if matches!(method, Some(Method::List(_))) => {
                 tracing::warn!(%fault, "a list is shown to whom the caller was last known to be");
-                Ok(Identified { caller: fault.last_known.unwrap_or_default(), rejected: None })
+                let last_known = Identified { caller: fault.last_known.unwrap_or_default(), rejected: None };
+                Ok(self.within_configured_flow(last_known))
             }
             Err(fault) => Err(unidentified(&fault)),
         }

@@ -37,6 +37,6 @@ impl ToolSource for Upstream {
     }
 
     async fn watch(&self, call: Recorded) -> Result<Watch, SourceFault> {
-        self.inner.watch(call.asked()).await
+        self.inner.watch(call.asked(), call.caller()).await
     }
 }

@@ -10,6 +10,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::task::AbortOnDropHandle;
+use toolgate_core::{Caller, Quota, QuotaPermit};
 use toolgate_spine::{SourceFault, Watch};
 
 use crate::{
@@ -24,10 +25,21 @@ use crate::{
 
 /// Addresses watched at once.
 const MOST: usize = 1000;
+/// Of them one owner's: that caller is refused more, and nobody else is.
+const OF_ONE: usize = MOST / 4;
 
-/// What is watched, by address.
-#[derive(Default)]
-pub(crate) struct Watches(Mutex<HashMap<String, Entry>>);
+/// What is watched, by address, and the share of each caller.
+pub(crate) struct Watches {
+    entries: Mutex<HashMap<String, Entry>>,
+    shares: Arc<Quota<String>>,
+}
+
+impl Default for Watches {
+    fn default() -> Self {
+        // several callers of one address count once among the addresses, and each on its own here
+        Self { entries: Mutex::default(), shares: Quota::new(OF_ONE, usize::MAX) }
+    }
+}
 
 struct Entry {
     watched: Weak<Watched>,
@@ -50,7 +62,7 @@ impl Watches {
             let rest = address.strip_prefix(watched);
             rest.is_some_and(|rest| rest.is_empty() || watched.ends_with('/') || rest.starts_with('/'))
         };
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, entry) in entries.iter().filter(|(watched, _)| within(watched)) {
             if let Some(watched) = entry.watched.upgrade() {
                 watched.changes.send_modify(|changes| *changes += 1);
@@ -58,8 +70,17 @@ impl Watches {
         }
     }
 
+    /// A place among those of the caller.
+    fn share(&self, caller: &Caller, upstream: &str) -> Result<QuotaPermit<String>, SourceFault> {
+        self.shares.take(caller.principal(), 1).ok_or_else(|| {
+            let message =
+                format!("{OF_ONE} resources of '{upstream}' are watched for this caller already; watch fewer");
+            SourceFault::Rejected { code: -32603, message, data: None }
+        })
+    }
+
     fn find_or_begin(&self, inner: &Arc<Inner>, address: &str) -> Result<Arc<Watched>, SourceFault> {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(watched) = entries.get(address).and_then(|entry| entry.watched.upgrade()) {
             return Ok(watched);
         }
@@ -80,16 +101,17 @@ impl Watches {
 }
 
 impl Inner {
-    pub(crate) async fn watch(self: &Arc<Self>, address: &str) -> Result<Watch, SourceFault> {
+    pub(crate) async fn watch(self: &Arc<Self>, address: &str, caller: &Caller) -> Result<Watch, SourceFault> {
         let live = self.connected().await.map_err(|fault| self.unwatched(&fault))?;
         if !live.does("resources", "subscribe") {
             return Err(self.unsupported("tells of no changes of its resources"));
         }
+        let share = self.counts.watches.share(caller, &self.config.name)?;
         let watched = self.counts.watches.find_or_begin(self, address)?;
         let mut settled = watched.settled.clone();
         match settled.wait_for(Option::is_some).await.map(|outcome| outcome.clone()) {
             Ok(Some(Err(fault))) => Err(fault),
-            Ok(_) => Ok(Watch { changes: watched.changes.subscribe(), held: Box::new(watched) }),
+            Ok(_) => Ok(Watch { changes: watched.changes.subscribe(), held: Box::new((watched, share)) }),
             Err(_) => Err(self.unwatched(&Fault::Stopped)),
         }
     }
@@ -219,5 +241,24 @@ impl Drop for Subscribed {
             let _ = timeout(std::time::Duration::from_secs(5), live.link.ask(Some(&live.era), ask)).await;
             drop(turn);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_core::caller::UserId;
+
+    use super::*;
+
+    #[test]
+    fn one_caller_leaves_the_others_their_share_and_gets_its_own_back() {
+        let watches = Watches::default();
+        let of = |name: &str| Caller { user: UserId::own(name).ok(), ..Caller::default() };
+        let mut held: Vec<_> = (0..OF_ONE).map(|_| watches.share(&of("ann"), "up").unwrap()).collect();
+        let refused = watches.share(&of("ann"), "up").unwrap_err();
+        assert!(matches!(&refused, SourceFault::Rejected { message, .. } if message.contains("for this caller")));
+        assert!(watches.share(&of("bob"), "up").is_ok() && watches.share(&Caller::anonymous(), "up").is_ok());
+        held.pop();
+        assert!(watches.share(&of("ann"), "up").is_ok(), "what is watched no more is given back");
     }
 }

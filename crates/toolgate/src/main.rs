@@ -9,6 +9,9 @@ mod config;
 mod data_folder;
 mod gateway_files;
 mod ground;
+#[cfg(test)]
+#[path = "../../toolgate-core/tests/linear.rs"]
+mod linear;
 mod logging;
 mod more;
 mod operator;

@@ -162,6 +162,9 @@ pub fn house(
 ) -> Result<House, RaiseProblem> {
     let config = &ground.config;
     let gate = gate(config, &upstreams.pinned(config, lock), catalog)?;
+    for note in gate.rulebook().notes() {
+        tracing::warn!("{note}");
+    }
     let mut sources: Vec<Arc<dyn ToolSource>> = upstreams.sources().collect();
     if ResultsSource::is_needed(gate.catalog().tools().map(|tool| &**tool)) {
         sources.push(Arc::new(ResultsSource::new(store.clone())));

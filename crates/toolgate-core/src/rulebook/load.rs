@@ -12,6 +12,7 @@ use cedar_policy::{ActionConstraint, Effect, Policy, PolicyId, PolicySet, Schema
 use super::{
     APPROVE_PERMIT, ArgumentTypes, Rule, RuleFile, RuleProblem, Rulebook, SHIPPED_SCHEMA, Setting, Texts,
     ToolSignature,
+    addresses::note_addresses,
     arguments::quote,
     checks::{action_tool, check_arguments, check_names, check_tests, problem, refuse_repeated_ids},
     reads::Reads,
@@ -38,6 +39,8 @@ pub(super) struct Draft<'a> {
     /// Byte range to point at when Cedar names no better one.
     pub(super) place: (usize, usize),
     pub(super) reads: Reads,
+    /// Addresses in another spelling than the one they are compared in.
+    notes: Vec<RuleProblem>,
 }
 
 impl Rulebook {
@@ -95,6 +98,7 @@ impl Rulebook {
         let mut seen = drafts.iter().filter(|draft| !is_about(&draft.policy, APPROVE));
         let reads_identity = seen.clone().any(|draft| draft.reads.identity());
         let reads_tool_name = seen.any(|draft| draft.reads.tool_name());
+        let notes = drafts.iter().flat_map(|draft| draft.notes.iter().cloned()).collect();
         let mut permits = Vec::new();
         let mut ranked = Vec::new();
         for (position, draft) in drafts.into_iter().enumerate() {
@@ -134,6 +138,7 @@ impl Rulebook {
             sign_in: sign_in(setting.has_authenticate),
             task_header: setting.task_header.clone(),
             asked: AtomicU64::new(0),
+            notes,
         })
     }
 }
@@ -200,7 +205,11 @@ fn parse<'a>(file: &'a RuleFile, shipped: bool, drafts: &mut Vec<Draft<'a>>, pro
             problems.push(RuleProblem::at(&file.name, &file.text, place.0, place.1, message));
         }
         let reads = Reads::of(&json);
-        drafts.push(Draft { file, policy, shipped, id, place, reads });
+        let mut draft = Draft { file, policy, shipped, id, place, reads, notes: Vec::new() };
+        let mut notes = Vec::new();
+        note_addresses(&draft, &json, &mut notes);
+        draft.notes = notes;
+        drafts.push(draft);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The rulebook: the rules that ship with Toolgate and the operator's own, parsed, validated and ready to decide.
 
+mod addresses;
 mod approve;
 mod arguments;
 mod checks;
@@ -116,6 +117,7 @@ pub struct Rulebook {
     sign_in: Texts,
     task_header: String,
     asked: AtomicU64,
+    notes: Vec<RuleProblem>,
 }
 
 /// What the rulebook needs beside the rules.
@@ -143,6 +145,11 @@ impl Rulebook {
     /// Rules in the order they are asked, the permit left out.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// What an operator should know of rules that stand: each may hold for less than it seems to.
+    pub fn notes(&self) -> &[RuleProblem] {
+        &self.notes
     }
 
     /// How often Cedar was asked so far. Remembered verdicts ask nothing.

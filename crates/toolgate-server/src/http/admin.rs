@@ -16,7 +16,7 @@ use super::{
     admin_routes::{ROUTES, Route, methods, within},
     body::RequestBody,
     json::{Problem, members, read, sent},
-    route::{Answer, by_header, preflight},
+    route::{Answer, preflight},
 };
 
 /// The pack behind all of this.
@@ -41,7 +41,7 @@ impl Site {
         if head.method == Method::OPTIONS && browser && !allowed.is_empty() {
             return listing_methods(preflight(head), header::ACCESS_CONTROL_ALLOW_METHODS, &allowed);
         }
-        let Identified { caller, rejected } = match self.identify.identify(by_header(head)).await {
+        let Identified { caller, rejected } = match self.identified(head).await {
             Ok(identified) => identified,
             Err(fault) => return failed(unavailable(fault.to_string())),
         };

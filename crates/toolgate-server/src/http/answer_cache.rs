@@ -4,10 +4,11 @@ use std::{
     collections::HashMap,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use toolgate_core::{Gate, LogThrottle};
 
 /// What keeps a server from answering calls.
@@ -85,17 +86,24 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn many_questions_at_once_are_one_check() {
+    #[tokio::test(start_paused = true)]
+    async fn store_and_ledger_are_asked_once_a_second_however_many_want_to_know() {
         let (cache, checks) = (AnswerCache::default(), AtomicUsize::new(0));
-        let check = async || {
-            checks.fetch_add(1, Ordering::SeqCst);
-            tokio::task::yield_now().await;
-            Err(NotReady { told: "no", fault: "why".to_owned() })
+        let ask = async |is_ready: bool| {
+            let check = async {
+                checks.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                if is_ready { Ok(()) } else { Err(NotReady { told: "no", fault: "why".to_owned() }) }
+            };
+            cache.readiness(check).await.is_ok()
         };
-        let ask = async || cache.readiness(check()).await;
-        let (one, other, third) = tokio::join!(ask(), ask(), ask());
-        assert_eq!([one, other, third], [Err("no"); 3]);
-        assert_eq!(checks.load(Ordering::SeqCst), 1);
+        assert_eq!(tokio::join!(ask(true), ask(false), ask(false)), (true, true, true), "one check at a time");
+        assert_eq!(checks.load(Ordering::Relaxed), 1);
+        tokio::time::advance(READY_FOR - Duration::from_millis(1)).await;
+        assert!(ask(false).await, "it still counts");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!ask(false).await, "it does not count any longer");
+        assert!(!ask(true).await, "that it is away counts as long");
+        assert_eq!(checks.load(Ordering::Relaxed), 2);
     }
 }

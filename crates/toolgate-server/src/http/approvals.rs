@@ -15,7 +15,7 @@ use super::{
     Site,
     body::RequestBody,
     json::{Problem, first_page, members, page, paged, read, sent},
-    route::{Answer, by_header, preflight, with_header},
+    route::{Answer, preflight, with_header},
 };
 
 const ROOT: &str = "/api/v1/approvals";
@@ -121,7 +121,7 @@ impl Site {
             let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", message, "use that method");
             return with_header(problem.answer(), header::ALLOW, allow);
         }
-        let caller = match self.identify.identify(by_header(head)).await {
+        let caller = match self.identified(head).await {
             Ok(identified) if identified.caller.is_signed_in() => identified.caller,
             Ok(identified) => {
                 let remedy = "send a bearer token: toolgate token mint --user NAME --scope approve";

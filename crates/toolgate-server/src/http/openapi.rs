@@ -9,7 +9,7 @@ use super::{
     Site,
     admin::tool_of,
     admin_routes::{ROUTES, Route},
-    route::{Answer, by_header, text, with_header},
+    route::{Answer, text, with_header},
 };
 
 /// Everything but what tools say of themselves.
@@ -21,8 +21,7 @@ const PROBLEMS: [&str; 11] = ["400", "401", "403", "404", "405", "408", "409", "
 impl Site {
     /// A caller is told of the addresses of tools that the rules do not hide from it, as over MCP.
     pub(super) async fn openapi(&self, head: &Parts) -> Answer {
-        let caller =
-            self.identify.identify(by_header(head)).await.map(|identified| identified.caller).unwrap_or_default();
+        let caller = self.identified(head).await.map(|identified| identified.caller).unwrap_or_default();
         let gate = self.spine.gate();
         let shown: Vec<bool> = ROUTES.iter().map(|route| is_shown(&gate, &caller, route)).collect();
         let described = match shown.contains(&true) {

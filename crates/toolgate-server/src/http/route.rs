@@ -147,7 +147,7 @@ impl Site {
 
     /// Its labels name tools, so it is for operators.
     async fn metrics(&self, head: &Parts) -> Answer {
-        match self.identify.identify(by_header(head)).await {
+        match self.identified(head).await {
             Ok(identified) if identified.caller.operator => with_header(
                 text(StatusCode::OK, self.spine.recorder().metrics()),
                 header::CONTENT_TYPE,

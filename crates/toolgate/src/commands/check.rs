@@ -30,11 +30,16 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
                 .map_or_else(|| "the built-in configuration".to_owned(), |path| path.display().to_string());
             let (tools, rules) = (gate.catalog().len(), gate.rulebook().rules().len());
             let upstreams = ground.config.upstreams.len();
+            let notes: Vec<String> = gate.rulebook().notes().iter().map(ToString::to_string).collect();
+            let noted: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
             let counted = if upstreams == 0 { String::new() } else { format!(", {upstreams} upstreams") };
-            let noted: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+            let noted: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).chain([noted]).collect();
             print(
                 output,
-                &json!({"good": true, "configuration": file, "tools": tools, "rules": rules, "upstreams": upstreams, "warnings": warnings}),
+                &json!({
+                    "good": true, "configuration": file, "tools": tools, "rules": rules, "upstreams": upstreams,
+                    "warnings": warnings, "notes": notes,
+                }),
                 &format!("{noted}{file} is good: {tools} tools, {rules} rules{counted}\n"),
             )?;
             Ok(Ending::Good)

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::bed::{
     home::Home,
+    http::Request,
     message::{Era, Message},
 };
 
@@ -59,6 +60,29 @@ fn a_token_for_a_configured_flow_carries_its_list() {
     let gate = home.serve();
     let narrowed = gate.ask(&Message::list(Era::Modern).bearer(&token)).tools();
     assert_eq!(narrowed, ["list_tasks"], "to narrow the flow is to narrow its tokens");
+}
+
+#[test]
+fn a_token_for_a_configured_flow_is_narrowed_over_rest_as_over_mcp() {
+    let home = Home::with("[packs.admin]\n[packs.gate]\n[flows.look]\nallowlist = [\"admin_list_tenants\"]\n");
+    let gate = home.serve();
+    let token = home.mint("--user olga --operator --flow look --allow admin_list_tenants --allow admin_create_tenant");
+    let made = json!({"id": "acme", "owner": "ada"});
+    let called = gate.ask(&Message::call(Era::Modern, "admin_create_tenant", made.clone()).bearer(&token));
+    assert_eq!(called.verdict(), "not_in_allowlist");
+    let send = |method: &str, body: &Value| {
+        let path = "/api/v1/admin/tenants".to_owned();
+        gate.send(&Request { method: method.to_owned(), path, ..Request::json(body.to_string()) }.bearer(&token))
+    };
+    let refused = send("POST", &made);
+    assert_eq!(
+        (refused.status, refused.message()["code"].as_str()),
+        (403, Some("not_in_allowlist")),
+        "{}",
+        refused.text()
+    );
+    let listed = send("GET", &Value::Null);
+    assert_eq!(listed.status, 200, "{}", listed.text());
 }
 
 #[test]

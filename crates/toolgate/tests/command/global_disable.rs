@@ -14,7 +14,7 @@ use super::bed::{
 const CONFIG: &str = "[packs.admin]\n[packs.fitness]\n[packs.gate]\n";
 const TOOL: &str = "get_configuration_profiles";
 
-/// Callers of each kind: nobody, a task by its key, a user.
+/// Callers of each kind: nobody, a task by its key, a user by header and by argument.
 fn callers(home: &Home) -> Vec<(&'static str, Message)> {
     let call = Message::call(Era::Modern, TOOL, json!({}));
     let task = home.json(&["task", "start", "--owner", "ann"]);
@@ -22,6 +22,8 @@ fn callers(home: &Home) -> Vec<(&'static str, Message)> {
         ("nobody", call.clone()),
         ("a task", call.clone().header("X-Toolgate-Task-ID", task["task_key"].as_str().unwrap())),
         ("a user", call.bearer(&home.mint("--user ann"))),
+        // some clients can send a credential as an argument only
+        ("a user by argument", Message::call(Era::Modern, TOOL, json!({"session_token": home.mint("--user ann")}))),
     ]
 }
 

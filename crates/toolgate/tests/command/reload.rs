@@ -118,3 +118,16 @@ fn definitions_are_followed_too() {
     home.write("tools.json", &tools(&["one", "two"]));
     until("the new definition is listed", || lists(&gate, &token, "two").then_some(()));
 }
+
+#[test]
+fn a_reload_warns_of_what_needs_a_restart_and_not_of_the_address_given_to_the_command() {
+    let home = home();
+    let gate = home.serve();
+    let token = home.mint("--user alice");
+    home.write("toolgate.toml", &format!("disabled_tools = [\"add_task\"]\n{CONFIG}"));
+    until("the tool leaves the list", || (!lists(&gate, &token, "add_task")).then_some(()));
+    gate.logs("the configuration was reloaded");
+    assert!(!gate.log().contains("need a restart"), "--listen is no change of [server]: {}", gate.log());
+    home.write("toolgate.toml", &format!("{CONFIG}[server]\nhosts = [\"gate.example\"]\n"));
+    gate.logs("those parts need a restart");
+}

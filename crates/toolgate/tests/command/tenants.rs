@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::bed::{
-    books::{Books, on_both},
-    home::Home,
-    message::{Era, Message},
+use super::{
+    bed::{
+        books::{Books, on_both},
+        home::Home,
+        message::{Era, Message},
+    },
+    team::{sign_in, staffed},
 };
 
 fn kinds(answer: &Value) -> Vec<&str> {
@@ -177,4 +180,23 @@ fn an_override_binds_the_tasks_of_members() {
     assert_eq!(gate.ask(&call).verdict(), "ok");
     home.json(&["override", "set", "acme", "write_knowledge", "off"]);
     assert_eq!(gate.ask(&call).verdict(), "disabled_for_tenant");
+}
+
+#[test]
+fn an_override_binds_the_sessions_of_members_agents() {
+    let home = staffed(Home::with("[packs.gate]\n[packs.team]\n[packs.admin]\n"));
+    home.json(&["tenant", "add", "acme", "--owner", "ada"]);
+    assert_eq!(home.run(&["agent", "set", "ann", "--owner", "ada"]).code, Some(0));
+    let gate = home.serve();
+    let (of_ada, of_nobody) = (sign_in(&gate, "ann"), sign_in(&gate, "boss"));
+    assert!(of_ada.starts_with("sess_"), "an agent's session");
+    let by_argument = |token: &str| Message::call(Era::Modern, "get_my_profile", json!({ "session_token": token }));
+    let by_header = |token: &str| Message::call(Era::Modern, "get_my_profile", json!({})).bearer(token);
+    let verdicts = |token: &str| [by_argument(token), by_header(token)].map(|call| gate.ask(&call).verdict());
+    assert_eq!(verdicts(&of_ada), ["ok", "ok"]);
+    home.json(&["override", "set", "acme", "get_my_profile", "off"]);
+    assert_eq!(verdicts(&of_ada), ["disabled_for_tenant", "disabled_for_tenant"]);
+    assert_eq!(verdicts(&of_nobody), ["ok", "ok"], "an agent of no member is not bound");
+    let listed = gate.ask(&Message::list(Era::Modern).bearer(&of_ada)).tools();
+    assert!(!listed.contains(&"get_my_profile".to_owned()), "{listed:?}");
 }

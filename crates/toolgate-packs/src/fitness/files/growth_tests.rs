@@ -69,9 +69,12 @@ fn activity_files_of_watches_are_read_in_linear_time() {
     }
 }
 
+/// A kind of content, and how it is made in a size.
+type ContentOfSize = (&'static str, fn(usize) -> Value);
+
 #[test]
 fn answers_are_written_in_linear_time() {
-    let rows: [(&str, fn(usize) -> Value); 6] = [
+    let rows: [ContentOfSize; 6] = [
         ("rows", |count| json!({"rows": vec![json!({"a": 1, "b": "x, y: \"z\""}); count]})),
         ("rows that differ", |count| Value::Array((0..count).map(|n| json!({format!("k{n}"): [n, "a"]})).collect())),
         ("numbers", |count| json!(vec![1.5; count])),

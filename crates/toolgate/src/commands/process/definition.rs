@@ -111,4 +111,42 @@ steps:
         bomb.push_str("name: x\nsteps: []\n");
         assert!(parsed("yaml", &bomb).is_err());
     }
+
+    #[test]
+    fn definitions_are_read_in_linear_time() {
+        for (ending, start, part) in [
+            ("yaml", "name: x\nsteps:\n", "  - task: a\n"),
+            ("yaml", "name: x\nsteps: []\ntasks:\n", "  ? a\n  : {}\n"),
+            ("yaml", "name: &a x\nsteps:\n", "  - task: *a\n"),
+            ("yaml", "name: x\nsteps: ", "["),
+            ("yaml", "name: x\nsteps: ", "{a: "),
+            ("yaml", "name: \"", "\\x41\\u0041"),
+            ("yaml", "name: |\n", "  a\n\n"),
+            ("yaml", "", "# a\n"),
+            ("yaml", "", "- "),
+            ("yaml", "name: x\nsteps:\n", "- &a\n"),
+            ("toml", "name = \"x\"\n", "[[steps]]\ntask = \"a\"\n"),
+            ("toml", "name = \"x\"\nsteps = ", "["),
+            ("toml", "name = \"", "\\u0041"),
+            ("toml", "", "a.b.c."),
+            ("toml", "", "# a\n"),
+            ("json", "{\"name\":\"x\",\"steps\":[", "{\"task\":\"a\"},"),
+            ("json", "", "["),
+        ] {
+            crate::linear::assert_linear(&format!("{ending}: {start}{part}"), 64, |times| {
+                let _ = parsed(ending, &format!("{start}{}", part.repeat(times)));
+            });
+        }
+        for (ending, key) in [("yaml", "  KEY: {}\n"), ("toml", "KEY = {}\n")] {
+            crate::linear::assert_linear(key, 64, |times| {
+                let keys: String = (0..times).map(|number| key.replace("KEY", &format!("k{number}"))).collect();
+                let head = if ending == "yaml" {
+                    "name: x\nsteps: []\ntasks:\n"
+                } else {
+                    "name = \"x\"\nsteps = []\n[tasks]\n"
+                };
+                assert!(parsed(ending, &format!("{head}{keys}")).is_ok());
+            });
+        }
+    }
 }
