@@ -15,12 +15,13 @@ use crate::{
     json::text,
     listen::Listener,
     message::{Kind, Message},
+    method::Method,
     mirror,
     owner_key::OwnerKey,
     refusal::{Refusal, code},
     reply::Reply,
     request::Answer,
-    wire::{self, Ask, Inner, Method, Transport, Wire},
+    wire::{self, Ask, Inner, Transport, Wire},
 };
 
 /// The other end of a connection.

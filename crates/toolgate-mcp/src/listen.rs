@@ -16,13 +16,14 @@ use crate::{
     call, framing,
     identity::{Identified, KeptCredentials},
     message::Message,
+    method::Method,
     notes,
     owner_key::OwnerKey,
     refusal::Refusal,
     session::Session,
     stream_quota::StreamPermit,
     watches::{self, Watches},
-    wire::{Ask, Inner, Method},
+    wire::{Ask, Inner},
     wishes::Kept,
 };
 

@@ -14,11 +14,12 @@ use crate::{
     list,
     listen::{Filter, Listener},
     mailbox::SessionPost,
+    method::Method,
     refusal::{Refusal, code},
     render::Asked,
     reply::Reply,
     running::OwnedCall,
-    wire::{self, Ask, Inner, Method, Transport},
+    wire::{self, Ask, Inner, Transport},
 };
 
 /// An answer, or a stream that stays open.

@@ -21,12 +21,13 @@ use crate::{
     json::text,
     listen::Listener,
     message::{Kind, Message},
+    method::Method,
     refusal::Refusal,
     reply::{Reply, ReplyBody},
     request::Answer,
     session::SessionId,
     under_way::key,
-    wire::{self, Ask, Inner, Legacy, Method, Transport, Wire},
+    wire::{self, Ask, Inner, Legacy, Transport, Wire},
 };
 
 /// Requests and subscriptions that one client may have open.

@@ -130,8 +130,10 @@ pub async fn verify_archive(path: &Path, public_key: Option<String>, place: &Pla
         };
         text.extend(findings.iter().map(|finding| format!("  {}\n", line(finding))));
         let mut value = value(archive.seal());
-        value["sound"] = is_sound.into();
-        value["findings"] = findings.into();
+        if let Value::Object(members) = &mut value {
+            members.insert("sound".to_owned(), is_sound.into());
+            members.insert("findings".to_owned(), findings.into());
+        }
         values.push(value);
     }
     print(output, &json!({"sound": sound, "archives": values}), &text)?;
