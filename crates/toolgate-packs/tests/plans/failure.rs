@@ -17,7 +17,7 @@ fn put(key: &str) -> Value {
 async fn outcome_of(world: &World, tool: &str) -> String {
     let ledger = world.store.ledger_reader().await.unwrap().unwrap();
     let filter = Filter { tool: Some(tool.to_owned()), ..Filter::default() };
-    let mut records = ledger.page(&filter, i64::MIN, 100).await.unwrap();
+    let records = ledger.page(&filter, i64::MIN, 100).await.unwrap();
     let mut records = records.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap());
     let ended = records.rfind(|record| record["kind"] == "outcome").unwrap();
     ended["outcome"].as_str().unwrap().to_owned()
