@@ -154,8 +154,10 @@ impl Upstreams {
         Self { running: BTreeMap::new(), files }
     }
 
-    /// Starts what is new, ends what is gone, and leaves what is unchanged alone.
+    /// Starts what is new, ends what is gone, and leaves what is unchanged alone. INVARIANT: every program of an upstream is
+    /// started here, by a process whose memory and environment it can't read.
     pub async fn follow(&mut self, config: &Config) -> Result<(), UpstreamProblem> {
+        conceal_process();
         let wanted: BTreeMap<&str, &config::Upstream> = config
             .upstreams
             .iter()

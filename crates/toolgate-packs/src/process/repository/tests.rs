@@ -148,9 +148,17 @@ fn unknown_and_ambiguous_names_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     eventful(folder.path(), "sha1");
     let repository = open(folder.path());
-    for unknown in
-        ["nothing", "HEAD~99", "HEAD^3", "0123456789abcdef0123456789abcdef01234567", "ffff", "main^^^^^^^^^", "config"]
-    {
+    for unknown in [
+        "nothing",
+        "HEAD~99",
+        "HEAD^3",
+        "0123456789abcdef0123456789abcdef01234567",
+        "ffff",
+        "main^^^^^^^^^",
+        "config",
+        "HEAD~1a",
+        "HEAD^1x",
+    ] {
         assert_eq!(repository.resolve(unknown).unwrap_err(), RepositoryError::UnknownRevision, "{unknown}");
     }
     let blob = git(folder.path(), &["rev-parse", "HEAD:run.sh"]);
