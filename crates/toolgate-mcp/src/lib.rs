@@ -60,6 +60,7 @@ mod session_memory;
 mod state;
 mod stdio;
 mod stream_quota;
+mod subscription_filter;
 mod under_way;
 mod unknown_rate;
 mod watches;

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::{
     sync::{mpsc, watch},
@@ -15,64 +14,18 @@ use toolgate_spine::Call;
 use crate::{
     call, framing,
     identity::{Identified, KeptCredentials},
-    message::Message,
     method::Method,
     notes,
     owner_key::OwnerKey,
-    refusal::Refusal,
     session::Session,
     stream_quota::StreamPermit,
+    subscription_filter::Filter,
     watches::{self, Watches},
     wire::{Ask, Inner},
     wishes::Kept,
 };
 
 pub(crate) const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
-
-/// The kinds of notification a subscription asks for, as far as we have them.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Filter {
-    #[serde(skip_serializing_if = "is_false")]
-    tools_list_changed: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    prompts_list_changed: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    resources_list_changed: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    resource_subscriptions: Vec<String>,
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-impl Filter {
-    pub(crate) fn read(message: &Message<'_>) -> Result<Self, Refusal> {
-        let filter = message.params.notifications.filter(|raw| raw.starts_with('{'));
-        filter.and_then(|raw| serde_json::from_str(raw).ok()).ok_or_else(|| {
-            Refusal::params("params.notifications must be an object such as {\"toolsListChanged\": true}")
-        })
-    }
-
-    /// Clients of the older era do not choose; what they watch they say elsewhere.
-    fn all() -> Self {
-        Self {
-            tools_list_changed: true,
-            prompts_list_changed: true,
-            resources_list_changed: true,
-            resource_subscriptions: Vec::new(),
-        }
-    }
-
-    fn wants(&self, kind: Kind) -> bool {
-        match kind {
-            Kind::Tool => self.tools_list_changed,
-            Kind::Prompt => self.prompts_list_changed,
-            _ => self.resources_list_changed,
-        }
-    }
-}
 
 /// The lists a client can hear of, and how it hears.
 const TOLD: [(Kind, &str); 4] = [

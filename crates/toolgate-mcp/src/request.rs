@@ -12,13 +12,14 @@ use crate::{
     identity::KeptCredentials,
     json::text,
     list,
-    listen::{Filter, Listener},
+    listen::Listener,
     mailbox::SessionPost,
     method::Method,
     refusal::{Refusal, code},
     render::Asked,
     reply::Reply,
     running::OwnedCall,
+    subscription_filter::Filter,
     wire::{self, Ask, Inner, Transport},
 };
 

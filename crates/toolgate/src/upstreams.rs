@@ -184,9 +184,6 @@ impl Upstreams {
                 running.upstream.stop().await;
             }
         }
-        if starting.iter().any(|(_, config)| config.command.is_some()) {
-            conceal_process();
-        }
         for (connection, config) in starting {
             self.running.insert(config.name.clone(), Running::start(connection, config));
         }

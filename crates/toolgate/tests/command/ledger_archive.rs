@@ -55,6 +55,15 @@ on_both! {
         assert!(ran.out.contains("NOT SOUND") && ran.out.contains("it is not the file that was sealed"), "{ran:?}");
         assert_eq!(books.home.run(&["ledger", "verify", "--archives", "kept"]).code, Some(1));
         assert_eq!(books.home.run(&["ledger", "verify"]).code, Some(0), "the ledger itself is as it was");
+        fs::write(&file, text).unwrap();
+        if archived.len() > 2 {
+            for lost in [&archived[1]["file"], &archived[1]["seal"]] {
+                fs::remove_file(books.home.path("kept").join(lost.as_str().unwrap())).unwrap();
+            }
+            let ran = books.home.run(&alone);
+            assert_eq!(ran.code, Some(1));
+            assert!(ran.out.contains("it is not there"), "{ran:?}");
+        }
         let other = ["ledger", "verify-archive", "kept", "--public-key", &"0".repeat(64)];
         let ran = books.home.run(&other);
         assert_eq!(ran.code, Some(1));

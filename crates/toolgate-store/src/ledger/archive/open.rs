@@ -61,6 +61,13 @@ impl Archive {
         Ok(archives)
     }
 
+    /// The names of archives that are missing between these, which are sorted: each seal names the one before.
+    pub fn gaps(archives: &[Self]) -> Vec<String> {
+        let pairs = archives.iter().zip(archives.iter().skip(1));
+        let gaps = pairs.filter(|(before, after)| after.seal.content().previous != before.seal.hash());
+        gaps.map(|(_, after)| before_name(after.seal.file())).collect()
+    }
+
     fn open_seal(path: &Path, public_key: &str) -> Result<Self, OpenArchiveError> {
         let unreadable = |source| OpenArchiveError::Unreadable { path: path.to_owned(), source };
         let bad = |source| OpenArchiveError::Seal { path: path.to_owned(), source };
@@ -108,7 +115,7 @@ pub(in crate::ledger) fn read_all(archives: &[Archive], newest: Hash, checker: &
         let content = archive.seal.content();
         checker.accept_losses(&content.losses);
         if content.previous != previous {
-            checker.report(Wrong::ArchiveLost { file: format!("the one before {}", content.file) });
+            checker.report(Wrong::ArchiveLost { file: before_name(&content.file) });
         }
         archive.read_into(checker)?;
         previous = archive.seal.hash();
@@ -117,4 +124,8 @@ pub(in crate::ledger) fn read_all(archives: &[Archive], newest: Hash, checker: &
         checker.report(Wrong::ArchiveLost { file: "the newest".to_owned() });
     }
     Ok(())
+}
+
+fn before_name(file: &str) -> String {
+    format!("the one before {file}")
 }

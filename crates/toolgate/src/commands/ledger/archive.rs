@@ -116,9 +116,11 @@ pub async fn verify_archive(path: &Path, public_key: Option<String>, place: &Pla
             return Ok(Ending::No);
         }
     };
+    let gaps = Archive::gaps(&archives);
     let work = move || archives.into_iter().map(|one| (one.verify(), one)).collect::<Vec<_>>();
     let checked = tokio::task::spawn_blocking(work).await?;
-    let (mut text, mut values, mut sound) = (String::new(), Vec::new(), true);
+    let (mut text, mut values, mut sound) = (String::new(), Vec::new(), gaps.is_empty());
+    text.extend(gaps.iter().map(|gap| format!("NOT SOUND: archive {}: it is not there\n", line(gap))));
     for (found, archive) in &checked {
         let is_sound = found.as_ref().is_ok_and(Verification::is_sound);
         sound &= is_sound;
@@ -136,6 +138,6 @@ pub async fn verify_archive(path: &Path, public_key: Option<String>, place: &Pla
         }
         values.push(value);
     }
-    print(output, &json!({"sound": sound, "archives": values}), &text)?;
+    print(output, &json!({"sound": sound, "archives": values, "missing": gaps}), &text)?;
     Ok(if sound { Ending::Good } else { Ending::No })
 }
