@@ -276,12 +276,16 @@ async fn named(
     }
 }
 
+/// A denied call is not put to a person again at once.
+const ASK_LATER: &str = "The denial stands for a while ([approvals] deny_cooldown_seconds). After that, call without \
+                         _meta[\"toolgate/approval\"] to ask anew.";
 const ASK_ANEW: &str = "Call without _meta[\"toolgate/approval\"] to ask anew.";
 
 /// What an approval that nothing can run on any more says.
 fn over(approval: &Approval, tool: &Arc<Tool>, denial: &Denial) -> Outcome {
     let (code, message) = no_in_words(approval, &tool.called());
-    refused(tool, denial, code, message, ASK_ANEW)
+    let remedy = if approval.state == ApprovalState::Denied { ASK_LATER } else { ASK_ANEW };
+    refused(tool, denial, code, message, remedy)
 }
 
 /// Why nothing runs on it: a code and a sentence.

@@ -11,6 +11,7 @@ use toolgate_core::{
 };
 use toolgate_store::{Approval, AskFault, Binding, NewApproval, Plan, Scope, Wide};
 
+use crate::exact_numbers::exact_value;
 use crate::{Books, Breadth, Guarded, Outcome, Spine, approving::NoYes, books::now, offload::contained};
 
 /// How long a source may take to say what a call would do, while its caller waits for the question to be asked.
@@ -129,7 +130,7 @@ async fn ask(
     let arguments = redactor.json(guarded.arguments.get());
     let mut shown = Shown {
         tool: &binding.tool,
-        arguments: serde_json::from_str(&arguments).unwrap_or_default(),
+        arguments: exact_value(&arguments),
         why: &denial.message,
         preview: preview(guarded, &redactor).await,
     };

@@ -24,6 +24,7 @@ mod decided;
 mod door;
 mod dry_check;
 mod evaluating;
+mod exact_numbers;
 mod flowing;
 #[cfg(test)]
 mod growth_tests;

@@ -47,7 +47,7 @@ impl Redactor {
 
     /// For an approver: adds a keyed digest to each placeholder, so that two secrets can be told apart and neither is learnt.
     ///
-    /// INVARIANT: what is hidden within text is one run of token characters (see [`token_run`]). A caller writes the text, and
+    /// INVARIANT: what is hidden within text is one run of token characters (`token_run`). A caller writes the text, and
     /// must not be able to hide from the approver what will run.
     #[must_use]
     pub fn with_digests(mut self, key: &[u8]) -> Self {

@@ -113,7 +113,8 @@ fn asked(seen: &Seen, offered: &[Definition]) -> bool {
         }
     }
     question.push_str(&format!("Look at them with: toolgate upstream diff {}\nAccept them? [y/N] ", seen.upstream));
-    let mut terminal = std::io::stderr().lock();
+    // not locked while the answer is waited for: the log goes there too
+    let mut terminal = std::io::stderr();
     if terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush()).is_err() {
         return false;
     }

@@ -64,9 +64,8 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     check_task_ids(&ground.config, address)?;
     let resource = server.public_url.clone().unwrap_or_else(|| format!("http://{address}/mcp"));
     let (stop, stopped) = watch::channel(false);
-    let age = retention_age(&ground.config);
     let open = open(&ground, &resource, stopped.clone()).await?;
-    if let Some(age) = age {
+    if let Some(age) = retention_age(&ground.config) {
         tokio::spawn(toolgate_server::retention::keep(open.store.clone(), age, stopped));
     }
     let mut hosts = server.hosts.clone();
@@ -228,6 +227,8 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
         store.close().await;
         return Err(restored.to_string().into());
     }
+    // before any program runs that could put its hands on it
+    let key = ground.key(Some(&store)).await?;
     let mut upstreams = Upstreams::beside(GatewayFiles::of(ground)?);
     upstreams.follow(config).await?;
     let door = Arc::<SpineDoor>::default();
@@ -242,7 +243,6 @@ async fn open(ground: &Ground, resource: &str, stopped: watch::Receiver<bool>) -
         let reader = LedgerReader::clone(books.ledger());
         tokio::spawn(checkpoints::keep(store.clone(), reader, checkpoint_settings(config)?, stopped.clone()));
     }
-    let key = ground.key(Some(&store)).await?;
     let seal_key = key.seal_key("wire")?.to_vec();
     let rows = Arc::new(StoredRows::new(store.clone(), config.server.kept_views));
     let agents = Arc::new(StoredAgentSessions::new(store.clone()));

@@ -7,7 +7,7 @@ use toolgate_core::tool::is_of_more;
 use toolgate_server::identity::{Claims, LONGEST_TOKEN, OwnTokens, TokenLimits};
 use toolgate_store::{EVERYONE, RevocationKind, RevokedTokens, Store};
 
-use super::{print, when};
+use super::{books::line, print, when};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{FactArgs, Output, Place, TokenCommand},
@@ -91,6 +91,12 @@ pub(super) fn token_limits(config: &Config) -> Result<TokenLimits, Misuse> {
 
 /// The id itself, or that of a token.
 async fn token_id(ground: &Ground, store: &Store, text: String) -> Result<String, Misuse> {
+    // the key itself is a secret, and is not repeated
+    let key = text.strip_prefix("tgk_").or_else(|| text.strip_prefix("key_"));
+    if let Some(id) = key.and_then(|rest| rest.split('_').next()) {
+        let id = line(id);
+        return Err(format!("this is an API key and no token; revoke it with: toolgate key revoke key_{id}").into());
+    }
     if !text.contains('.') {
         return Ok(text);
     }

@@ -307,3 +307,18 @@ fn metrics_go_by_the_same_credentials() {
     home.json(&["key", "revoke", key["id"].as_str().unwrap()]);
     assert_eq!(metrics(key["key"].as_str().unwrap()), 401);
 }
+
+#[test]
+fn an_api_key_is_not_revoked_as_a_token() {
+    let home = Home::bare();
+    let made = home.run(&["key", "create", "--user", "ann"]);
+    let key = made.out.split_whitespace().find(|word| word.starts_with("tgk_")).expect("a key is printed").to_owned();
+    let id = format!("key_{}", key.split('_').nth(1).unwrap());
+    for text in [&key, &id] {
+        let ran = home.run(&["token", "revoke", text]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains(&format!("toolgate key revoke {id}")), "{ran:?}");
+        assert!(!ran.err.contains(&key), "the secret is not repeated: {ran:?}");
+    }
+    assert_eq!(home.run(&["key", "revoke", &id]).code, Some(0));
+}
