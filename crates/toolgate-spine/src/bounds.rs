@@ -12,11 +12,11 @@ const MAX_DEPTH: usize = 128;
 const MAX_EXPANSION: usize = 10_000;
 /// Subschemas within one another for one instance location: each takes stack, at each level of a value.
 const MAX_HEIGHT: usize = 32;
-/// Steps that one value may cost: about a fifth of a second.
+/// Steps that one value may cost: a fifth of a second, estimated at 100 ns a step.
 pub(crate) const MAX_STEPS: usize = 2_000_000;
 /// Steps up to which a misfit is explained, where the validator remembers nothing while it explains.
 const MAX_EXPLAINED: usize = 200_000;
-/// Steps up to which a value is checked on the thread that serves: a few milliseconds.
+/// Steps up to which a value is checked on the thread that serves: a few milliseconds by the same estimate.
 const INLINE_STEPS: usize = 50_000;
 /// Subschemas within one another, over all levels of a value, for which the stack of a serving thread has room.
 const INLINE_FRAMES: usize = 256;
