@@ -12,6 +12,7 @@ mod logging;
 mod more;
 mod operator;
 mod raise;
+mod rule_files;
 mod sample;
 mod server_limits;
 mod taken_names;

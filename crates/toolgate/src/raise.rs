@@ -9,7 +9,7 @@ use std::{
 };
 
 use toolgate_core::{
-    Blueprint, Gate, GateProblem, Kind, RuleFile, Tool, ToolName,
+    Blueprint, Gate, GateProblem, Kind, Tool, ToolName,
     caller::BadFact,
     pin::Lock,
     suggest::hint,
@@ -36,7 +36,8 @@ use crate::{
     config::{Config, DISABLED_TOOLS, FlowConfig, Naming, Pack, ToolConfig},
     ground::{Ground, duration},
     more,
-    taken_names::TakenNames,
+    rule_files::rule_files,
+    taken_names::{ForeignTool, TakenNames},
     upstreams::{Pinned, Upstreams},
 };
 
@@ -100,26 +101,9 @@ pub const PACKS: &[&str] =
 
 /// The gate alone: enough to explain, list and test, without a store and without connecting to anything.
 pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<Arc<Gate>, RaiseProblem> {
-    let mut tools = Vec::new();
-    for (name, pack) in &config.packs {
-        for offer in offers(name, pack)? {
-            tools.push(registered(name, &pack.prefix, config, offer)?);
-        }
-    }
-    let mut absent = Vec::new();
-    let mut taken = TakenNames::of(tools.iter());
-    for pinned in upstreams {
-        if PACKS.contains(&pinned.upstream.as_str()) {
-            return Err(RaiseProblem::UpstreamNamedAsPack { name: pinned.upstream.clone() });
-        }
-        for offer in &pinned.registered {
-            let tool = registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?;
-            taken.admit(tool, &mut tools, &mut absent);
-        }
-        for offer in &pinned.absent {
-            absent.push(registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?);
-        }
-    }
+    let (packs, foreign) = (pack_tools(config)?, foreign_tools(config, upstreams)?);
+    let taken = TakenNames::of(&packs, foreign.iter().map(|foreign| &foreign.tool));
+    let (mut tools, mut absent) = taken.admit(packs, foreign);
     configure(config, &mut tools, &mut absent)?;
     catalog.apply(config, &mut tools);
     tools.extend(more::registered(config, upstreams)?);
@@ -146,6 +130,37 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
         kept_page_bytes: config.server.kept_page_bytes,
         ..Blueprint::default()
     })?)
+}
+
+/// The names of every tool that a pack has or that was accepted of an upstream.
+pub fn taken_names(config: &Config, upstreams: &[Pinned]) -> Result<TakenNames, RaiseProblem> {
+    let foreign = foreign_tools(config, upstreams)?;
+    Ok(TakenNames::of(&pack_tools(config)?, foreign.iter().map(|foreign| &foreign.tool)))
+}
+
+fn pack_tools(config: &Config) -> Result<Vec<Tool>, RaiseProblem> {
+    let mut tools = Vec::new();
+    for (name, pack) in &config.packs {
+        for offer in offers(name, pack)? {
+            tools.push(registered(name, &pack.prefix, config, offer)?);
+        }
+    }
+    Ok(tools)
+}
+
+fn foreign_tools(config: &Config, upstreams: &[Pinned]) -> Result<Vec<ForeignTool>, RaiseProblem> {
+    let mut tools = Vec::new();
+    for pinned in upstreams {
+        if PACKS.contains(&pinned.upstream.as_str()) {
+            return Err(RaiseProblem::UpstreamNamedAsPack { name: pinned.upstream.clone() });
+        }
+        let offers = pinned.registered.iter().map(|offer| (offer, true));
+        for (offer, is_offered) in offers.chain(pinned.absent.iter().map(|offer| (offer, false))) {
+            let tool = registered(&pinned.upstream, &pinned.prefix, config, offer.clone())?;
+            tools.push(ForeignTool { tool, is_offered });
+        }
+    }
+    Ok(tools)
 }
 
 /// The gate and what runs behind it.
@@ -360,38 +375,7 @@ fn is_named(tool: &Tool, name: &str) -> bool {
     tool.name.as_str() == name || tool.wire_name.as_str() == name || tool.name.to_wire().as_str() == name
 }
 
-/// The operator's files, and every `.cedar` file of the folders, in order of their names.
-pub fn rule_files(config: &Config) -> Result<Vec<RuleFile>, RaiseProblem> {
-    let mut files = Vec::new();
-    for path in &config.rules {
-        for path in expand(path)? {
-            files.push(RuleFile { name: path.display().to_string(), text: read(&path)? });
-        }
-    }
-    Ok(files)
-}
-
-/// A folder's `.cedar` files, or the file itself.
-pub fn expand(path: &Path) -> Result<Vec<std::path::PathBuf>, RaiseProblem> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let unreadable = |fault: std::io::Error| RaiseProblem::Unreadable {
-        path: path.display().to_string(),
-        reason: fault.to_string(),
-    };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?.path();
-        if entry.extension().is_some_and(|extension| extension == "cedar") {
-            found.push(entry);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn read(path: &Path) -> Result<String, RaiseProblem> {
+pub(crate) fn read(path: &Path) -> Result<String, RaiseProblem> {
     fs::read_to_string(path)
         .map_err(|fault| RaiseProblem::Unreadable { path: path.display().to_string(), reason: fault.to_string() })
 }

@@ -14,7 +14,7 @@ use toolgate_spine::{Spine, SpineDoor};
 use toolgate_store::Store;
 
 use super::newcomers::Newcomers;
-use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, upstreams::Upstreams};
+use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, rule_files, upstreams::Upstreams};
 
 /// How often files are looked at, and how long upstreams rest after one was.
 const EVERY: Duration = Duration::from_millis(250);
@@ -211,7 +211,7 @@ pub fn stamps(ground: &Ground) -> Stamps {
     }
     for rules in &ground.config.rules {
         paths.push(rules.clone());
-        paths.extend(raise::expand(rules).unwrap_or_default());
+        paths.extend(rule_files::expand(rules).unwrap_or_default());
     }
     paths.extend(ground.config.packs.values().filter_map(|pack| pack.definitions.clone()));
     paths

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value, json};
 use toolgate_core::{
-    Facts,
+    Facts, Tool,
     pin::{self, Choice, Judged, Lock, State, visible},
 };
 use toolgate_spine::ToolOffer;
@@ -13,12 +13,10 @@ use toolgate_upstream::Definition;
 use super::print;
 use crate::{
     CommandResult, Ending, Misuse,
-    catalog::Catalog,
     cli::{Place, UpstreamCommand},
     config::{Config, Upstream},
     ground::Ground,
     raise,
-    taken_names::TakenNames,
     upstreams::{self, Upstreams},
 };
 
@@ -106,7 +104,7 @@ impl Look {
             let fault = connection.ready(PATIENCE).await.err().map(|fault| fault.to_string());
             let offered = connection.definitions();
             let judged = if fault.is_none() { upstreams::judge(&lock, &upstream.name, &offered) } else { Vec::new() };
-            let clashes = clashes(&ground.config, &lock, upstream, &offered);
+            let clashes = clashes(&ground.config, &lock, upstream, &offered)?;
             looked.push(Self { name: upstream.name.clone(), offered, judged, fault, clashes });
         }
         running.stop().await;
@@ -187,29 +185,27 @@ impl Look {
     }
 }
 
-/// Tools of an upstream whose names other tools have. A configuration that can't be raised has none: `check` says why.
-fn clashes(config: &Config, lock: &Lock, upstream: &Upstream, offered: &[Definition]) -> BTreeMap<String, String> {
-    let mut others = config.clone();
-    others.upstreams.retain(|other| other.name != upstream.name);
-    let Ok(gate) = raise::gate(&others, &upstreams::pinned(&others, lock), &Catalog::default()) else {
-        return BTreeMap::new();
-    };
-    let taken = TakenNames::of(gate.catalog().tools().map(|tool| &**tool));
-    let clash = |definition: &Definition| {
+/// Warnings of tools of an upstream whose names other tools have, by tool.
+fn clashes(
+    config: &Config,
+    lock: &Lock,
+    upstream: &Upstream,
+    offered: &[Definition],
+) -> Result<BTreeMap<String, String>, Misuse> {
+    let tool = |definition: &Definition| {
         let offer = ToolOffer {
             name: definition.name.clone(),
             definition: (*definition.raw).to_owned(),
             facts: Facts::default(),
         };
-        let tool = raise::registered(&upstream.name, &upstream.prefix, config, offer).ok()?;
-        let (name, source) = taken.clash(&tool)?;
-        let why = format!(
-            "name_clash: {source} has a tool '{}', so that this one is left out; give the upstream a prefix",
-            visible(&name)
-        );
-        Some((definition.name.clone(), why))
+        // a name that is none can't be accepted either, and is said as such
+        raise::registered(&upstream.name, &upstream.prefix, config, offer).ok()
     };
-    offered.iter().filter_map(clash).collect()
+    let tools: Vec<Tool> = offered.iter().filter_map(tool).collect();
+    let mut taken = raise::taken_names(config, &upstreams::pinned(config, lock))?;
+    tools.iter().for_each(|tool| taken.take_offered(tool));
+    let warning = |tool: &Tool| Some((tool.own_name.to_string(), taken.clash(tool)?.warning()));
+    Ok(tools.iter().filter_map(warning).collect())
 }
 
 fn word(state: &State) -> &'static str {

@@ -24,7 +24,7 @@ use crate::{
     cli::{Place, ReplayArgs},
     config::Config,
     ground::Ground,
-    more, raise,
+    more, rule_files,
 };
 
 pub async fn run(asked: ReplayArgs) -> CommandResult {
@@ -34,7 +34,8 @@ pub async fn run(asked: ReplayArgs) -> CommandResult {
     if let Some(rulebook) = rulebook {
         ground.config.rules = vec![rulebook];
     }
-    let files = ground.config.rules.iter().map(|path| raise::expand(path)).collect::<Result<Vec<_>, _>>()?.concat();
+    let files =
+        ground.config.rules.iter().map(|path| rule_files::expand(path)).collect::<Result<Vec<_>, _>>()?.concat();
     let gate = ground.gate()?;
     let rules = Rules { config: &ground.config, gate: &gate };
     books::ended(replayed(&place, &rules, filter).await.and_then(|replay| {
