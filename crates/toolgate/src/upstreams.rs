@@ -20,7 +20,9 @@ use toolgate_core::{
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
-use toolgate_upstream::{ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig};
+use toolgate_upstream::{
+    ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig, conceal_process,
+};
 
 use crate::{
     child_programs::{find_user, reaper},
@@ -143,8 +145,10 @@ impl Running {
 }
 
 impl Upstreams {
-    /// Starts what is new, ends what is gone, and leaves what is unchanged alone.
+    /// Starts what is new, ends what is gone, and leaves what is unchanged alone. INVARIANT: every program of an upstream is
+    /// started here, by a process whose memory and environment it can't read.
     pub async fn follow(&mut self, config: &Config) -> Result<(), UpstreamProblem> {
+        conceal_process();
         let wanted: BTreeMap<&str, &config::Upstream> = config
             .upstreams
             .iter()

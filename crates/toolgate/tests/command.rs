@@ -32,6 +32,8 @@ mod challenge;
 mod child_processes;
 #[path = "command/combination.rs"]
 mod combination;
+#[path = "command/concealed.rs"]
+mod concealed;
 #[path = "command/configuration.rs"]
 mod configuration;
 #[path = "command/connect.rs"]
