@@ -1,7 +1,7 @@
 //! Every way a tool of `workspace`, `process` or `fitness` fails: one shape, one set of codes.
 
 use serde::Serialize;
-use toolgate_spine::{ArgumentFault, OUTCOME_UNKNOWN, ToolAnswer};
+use toolgate_spine::{ArgumentFault, OUTCOME_UNKNOWN, SourceFault, ToolAnswer};
 use toolgate_store::StoreError;
 
 /// The answer of a write that the store was told to commit and did not answer.
@@ -71,7 +71,37 @@ impl Failure {
     }
 }
 
+/// The end of an undo that the store did not take. Unless the store may have taken it, nothing was done, and the undo can
+/// be tried again.
+pub(crate) fn undo_fault(fault: &StoreError) -> SourceFault {
+    tracing::error!(target: "toolgate::packs", %fault, "the store failed");
+    if fault.is_outcome_unknown() {
+        return SourceFault::unavailable(MAY_BE_DONE);
+    }
+    SourceFault::Conflict("the store can't be reached, and nothing was changed; try again later".to_owned())
+}
+
 /// Whatever a caller sent is repeated only so far.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undo_may_have_happened_only_where_the_store_may_have_taken_it() {
+        let (operation, reason) = ("restore", "no answer".to_owned());
+        let unknown = undo_fault(&StoreError::OutcomeUnknown { operation, reason: reason.clone() });
+        assert!(matches!(unknown, SourceFault::Unavailable(_)));
+        for fault in [
+            StoreError::Unavailable { operation, reason: reason.clone() },
+            StoreError::Overloaded { operation },
+            StoreError::Closed { operation },
+            StoreError::Failed { operation, reason },
+        ] {
+            assert!(matches!(undo_fault(&fault), SourceFault::Conflict(_)), "{fault}");
+        }
+    }
 }

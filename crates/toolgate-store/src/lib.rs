@@ -83,7 +83,7 @@ pub use secrets::Secrets;
 pub use sessions::{Session, Sessions};
 pub use store::Store;
 pub use tasks::{NewTask, Phase, Task, TaskEnd, TaskRecord, TaskSetting, Tasks};
-pub use todo::{TodoRepository, TodoTask};
+pub use todo::{TodoChange, TodoRepository, TodoTask};
 pub use usage::{Usage, UsageOf};
 pub use vault::{Hit, Passage, ReadDocument, VaultItem, VaultRepository, VaultUpdate};
 pub use workspace::{

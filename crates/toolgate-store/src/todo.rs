@@ -20,6 +20,16 @@ pub struct TodoTask {
     pub completed: bool,
 }
 
+/// A task before a change and after it, with nothing in between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TodoChange {
+    pub before: TodoTask,
+    pub after: TodoTask,
+}
+
+/// How often a change is tried again when others change the same task. Each time one of them got through.
+const TRIES: usize = 200;
+
 /// Made for exactly one user; nothing outside that user's list exists for it.
 pub struct TodoRepository {
     engine: Arc<Engine>,
@@ -30,14 +40,10 @@ const ADD: &str = "INSERT INTO todo_tasks (user_id, title, description) VALUES (
     RETURNING id, title, description, completed";
 const LIST: &str = "SELECT id, title, description, completed FROM todo_tasks WHERE user_id = $1 ORDER BY id DESC";
 const GET: &str = "SELECT id, title, description, completed FROM todo_tasks WHERE user_id = $1 AND id = $2";
-const COMPLETE: &str = "UPDATE todo_tasks SET completed = TRUE WHERE user_id = $1 AND id = $2
-    RETURNING id, title, description, completed";
 const DELETE: &str = "DELETE FROM todo_tasks WHERE user_id = $1 AND id = $2
     RETURNING id, title, description, completed";
-const UPDATE: &str = "UPDATE todo_tasks SET title = COALESCE($3, title), description = COALESCE($4, description)
-    WHERE user_id = $1 AND id = $2 RETURNING id, title, description, completed";
 
-/// Only while the task is as the change left it.
+/// Only while the task is as it was found, or as the change left it.
 const REMOVE_IF: &str = "DELETE FROM todo_tasks WHERE user_id = $1 AND id = $2
     AND title = $3 AND description IS NOT DISTINCT FROM $4 AND completed = $5
     RETURNING id, title, description, completed";
@@ -71,8 +77,8 @@ impl TodoRepository {
     }
 
     /// Completing a completed task changes nothing and succeeds.
-    pub async fn complete(&self, id: i64) -> Result<Option<TodoTask>, StoreError> {
-        self.change("complete a todo task", Statement::new(COMPLETE, [self.user(), Value::int(id)])).await
+    pub async fn complete(&self, id: i64) -> Result<Option<TodoChange>, StoreError> {
+        self.edit("complete a todo task", id, |task| task.completed = true).await
     }
 
     /// The task as it was before it was deleted.
@@ -86,9 +92,30 @@ impl TodoRepository {
         id: i64,
         title: Option<&str>,
         description: Option<&str>,
-    ) -> Result<Option<TodoTask>, StoreError> {
-        let values = [self.user(), Value::int(id), Value::maybe_text(title), Value::maybe_text(description)];
-        self.change("update a todo task", Statement::new(UPDATE, values)).await
+    ) -> Result<Option<TodoChange>, StoreError> {
+        let edit = |task: &mut TodoTask| {
+            title.into_iter().for_each(|title| title.clone_into(&mut task.title));
+            task.description = description.map(str::to_owned).or(task.description.take());
+        };
+        self.edit("update a todo task", id, edit).await
+    }
+
+    /// Changes a task that is as it was found: what came in between is found first.
+    async fn edit(
+        &self,
+        operation: &'static str,
+        id: i64,
+        edit: impl Fn(&mut TodoTask),
+    ) -> Result<Option<TodoChange>, StoreError> {
+        for _ in 0..TRIES {
+            let Some(before) = self.get(id).await? else { return Ok(None) };
+            let mut after = before.clone();
+            edit(&mut after);
+            if before == after || self.replace(Some(&before), Some(&after)).await? {
+                return Ok(Some(TodoChange { before, after }));
+            }
+        }
+        Err(Fault::Overloaded.during(operation))
     }
 
     /// Takes a task from one state to another, if it is in the first; `None` is a task that is not there. `false` says that
@@ -132,7 +159,7 @@ mod tests {
 
     #[test]
     fn every_statement_is_about_one_user() {
-        for sql in [LIST, GET, COMPLETE, DELETE, UPDATE, REMOVE_IF, RESTORE_IF] {
+        for sql in [LIST, GET, DELETE, REMOVE_IF, RESTORE_IF] {
             assert!(sql.contains("WHERE user_id = $1"), "{sql}");
         }
         assert!(ADD.contains("(user_id, title, description) VALUES ($1, "));

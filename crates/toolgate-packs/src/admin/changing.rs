@@ -1,7 +1,7 @@
 //! From a wish to a change that is made, shown or taken back: the same rows each time.
 
 use serde_json::{json, value::RawValue, value::to_raw_value};
-use toolgate_spine::ToolAnswer;
+use toolgate_spine::{OUTCOME_UNKNOWN, ToolAnswer};
 use toolgate_store::{
     Paging, StoreError,
     tenants::{Edit, EditFault, Override, Row},
@@ -22,13 +22,14 @@ const MOST_WARNINGS: usize = 100;
 pub(super) enum Stays {
     /// The world moved on.
     Conflict(String),
-    /// It could not even be tried.
+    /// Nobody knows whether it was.
     Failure(Failure),
 }
 
 impl From<Failure> for Stays {
     fn from(failure: Failure) -> Self {
-        if failure.code == "internal" { Self::Failure(failure) } else { Self::Conflict(failure.error) }
+        // one commit makes all of it: unless that may have been taken, nothing was done
+        if failure.code == OUTCOME_UNKNOWN { Self::Failure(failure) } else { Self::Conflict(failure.error) }
     }
 }
 

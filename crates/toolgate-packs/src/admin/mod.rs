@@ -88,7 +88,7 @@ impl ToolSource for AdminPack {
     }
 
     async fn undo(&self, call: Recorded, undo: &RawValue) -> Result<ToolAnswer, SourceFault> {
-        let unreadable = |fault| SourceFault::unavailable(format!("what takes it back can't be read: {fault}"));
+        let unreadable = |fault| SourceFault::Conflict(format!("what takes it back can't be read: {fault}"));
         let edits: Vec<Edit> = serde_json::from_str(undo.get()).map_err(unreadable)?;
         let desk = Desk { store: &self.store, gate: call.gate(), caller: call.caller() };
         match changing::take_back(&desk, edits).await {

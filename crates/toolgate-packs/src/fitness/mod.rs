@@ -40,7 +40,7 @@ use toolgate_store::Store;
 
 use crate::{
     definitions::{BadPack, compact, offers},
-    failure::Failure,
+    failure::{Failure, undo_fault},
     whole_numbers::read_arguments,
 };
 use analysis::{compare, intelligence, metrics, patterns, trends};
@@ -204,17 +204,17 @@ impl ToolSource for FitnessPack {
     }
 
     async fn undo(&self, _call: Recorded, undo: &RawValue) -> Result<ToolAnswer, SourceFault> {
-        let unreadable = |fault| SourceFault::unavailable(format!("what takes it back can't be read: {fault}"));
+        let unreadable = |fault| SourceFault::Conflict(format!("what takes it back can't be read: {fault}"));
         let Back { user, change } = serde_json::from_str(undo.get()).map_err(unreadable)?;
-        let failed = |fault| SourceFault::unavailable(Failure::store(&fault).error);
-        let athlete = self.athlete_named(user).map_err(failed)?;
+        let athlete = self.athlete_named(user).map_err(|fault| undo_fault(&fault))?;
         match undoing::undo(&athlete, change).await {
             Ok((content, again)) => {
                 let answer = taken_back(&content, &athlete.user, again, "Import the files again to have them back.");
                 Ok(answer.unwrap_or_else(Failure::into_answer))
             }
             Err(Stays::Conflict(why)) => Err(SourceFault::Conflict(why.to_owned())),
-            Err(Stays::Store(fault)) => Err(failed(fault)),
+            Err(Stays::Store(fault)) => Err(undo_fault(&fault)),
+            Err(Stays::HalfDone(fault)) => Err(SourceFault::unavailable(Failure::store(&fault).error)),
         }
     }
 

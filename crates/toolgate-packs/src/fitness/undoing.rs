@@ -49,6 +49,8 @@ pub(super) enum Stays {
     /// The world moved on.
     Conflict(&'static str),
     Store(StoreError),
+    /// The store failed after a part of it was done.
+    HalfDone(StoreError),
 }
 
 impl From<StoreError> for Stays {
@@ -63,12 +65,13 @@ pub(super) async fn undo(athlete: &Athlete, undo: Undo) -> Result<(Value, Option
     match undo {
         Undo::Imported { import, connected_at } => {
             let removed = repository.forget_import(&import).await?;
-            let ends = match connected_at {
-                Some(at) => repository.connection(FILES).await?.is_some_and(|connection| connection.connected_at == at),
-                None => false,
+            let connected = match connected_at {
+                Some(_) => repository.connection(FILES).await.map_err(Stays::HalfDone)?,
+                None => None,
             };
+            let ends = connected.is_some_and(|connection| Some(connection.connected_at) == connected_at);
             if ends {
-                repository.disconnect(FILES).await?;
+                repository.disconnect(FILES).await.map_err(Stays::HalfDone)?;
             }
             if removed == 0 && !ends {
                 return Err(Stays::Conflict("What this import brought is gone already: nothing was changed."));

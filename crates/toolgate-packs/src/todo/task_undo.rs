@@ -8,6 +8,8 @@ use serde_json::{
 use toolgate_spine::{SourceFault, ToolAnswer};
 use toolgate_store::{Store, TodoTask};
 
+use crate::failure::undo_fault;
+
 /// A task before and after a change; `None` where there was none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaskChange {
@@ -63,10 +65,7 @@ pub(super) async fn undo(store: &Store, record: &RawValue) -> Result<ToolAnswer,
     let unreadable = |fault| SourceFault::Conflict(format!("what takes it back can't be read: {fault}"));
     let UndoRecord { user, before, after } = serde_json::from_str(record.get()).map_err(unreadable)?;
     let (before, after) = (before.map(TodoTask::from), after.map(TodoTask::from));
-    let failed = |fault: toolgate_store::StoreError| {
-        tracing::error!(target: "toolgate::todo", %fault, "the store failed");
-        SourceFault::unavailable("the task list can't be reached")
-    };
+    let failed = |fault| undo_fault(&fault);
     let repository = store.todo(&user).map_err(failed)?;
     if !repository.replace(after.as_ref(), before.as_ref()).await.map_err(failed)? {
         return Err(SourceFault::Conflict("the task was changed since".to_owned()));

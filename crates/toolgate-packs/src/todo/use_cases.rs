@@ -1,7 +1,7 @@
 //! What can be done with one user's tasks. The only callers of the repository.
 
 use serde::{Deserialize, Serialize};
-use toolgate_store::{TodoRepository, TodoTask};
+use toolgate_store::{TodoChange, TodoRepository, TodoTask};
 
 use super::{failure::Failure, task_undo::TaskChange};
 
@@ -72,10 +72,9 @@ pub(super) async fn list_tasks(
 }
 
 pub(super) async fn complete_task(repository: &TodoRepository, id: i64) -> Result<Done, Failure> {
-    let failed = |fault| Failure::store("complete_task", &fault);
-    let before = repository.get(id).await.map_err(failed)?.ok_or_else(|| Failure::not_found(id))?;
-    let task = repository.complete(id).await.map_err(failed)?.ok_or_else(|| Failure::not_found(id))?;
-    Ok(done(Some(before), Some(task.clone()), task, "completed"))
+    let change = repository.complete(id).await.map_err(|fault| Failure::store("complete_task", &fault))?;
+    let TodoChange { before, after } = change.ok_or_else(|| Failure::not_found(id))?;
+    Ok(done(Some(before), Some(after.clone()), after, "completed"))
 }
 
 pub(super) async fn delete_task(repository: &TodoRepository, id: i64) -> Result<Done, Failure> {
@@ -95,11 +94,10 @@ pub(super) async fn update_task(
     }
     title.map_or(Ok(()), check_title)?;
     check_description(description)?;
-    let failed = |fault| Failure::store("update_task", &fault);
-    let before = repository.get(id).await.map_err(failed)?.ok_or_else(|| Failure::not_found(id))?;
-    let task = repository.update(id, title, description).await.map_err(failed)?;
-    let task = task.ok_or_else(|| Failure::not_found(id))?;
-    Ok(done(Some(before), Some(task.clone()), task, "updated"))
+    let change = repository.update(id, title, description).await;
+    let change = change.map_err(|fault| Failure::store("update_task", &fault))?;
+    let TodoChange { before, after } = change.ok_or_else(|| Failure::not_found(id))?;
+    Ok(done(Some(before), Some(after.clone()), after, "updated"))
 }
 
 fn done(before: Option<TodoTask>, after: Option<TodoTask>, task: TodoTask, status: &'static str) -> Done {

@@ -141,7 +141,7 @@ impl ToolSource for VaultPack {
     }
 
     async fn undo(&self, call: Recorded, undo: &RawValue) -> Result<ToolAnswer, SourceFault> {
-        let unreadable = |fault| SourceFault::unavailable(format!("what takes it back can't be read: {fault}"));
+        let unreadable = |fault| SourceFault::Conflict(format!("what takes it back can't be read: {fault}"));
         let undo: Undo = serde_json::from_str(undo.get()).map_err(unreadable)?;
         match undoing::undo(&self.vault, call.tool().own_name.as_str(), undo).await {
             Ok(done) => Ok(changed(done).unwrap_or_else(Failure::into_answer)),

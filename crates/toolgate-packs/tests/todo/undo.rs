@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json, value::to_raw_value};
 use toolgate_core::{Kind, Lang};
 use toolgate_spine::{BookSettings, Books, Call, Outcome, Spine, UndoProblem};
+use toolgate_store::{Location, Store};
 
 use crate::world::{World, user_named};
 
@@ -65,5 +66,49 @@ on_both! {
         let nothing = undo(&spine, &twice).await;
         assert!(matches!(nothing, Err(UndoProblem::Refused(_))), "it changed nothing: {nothing:?}");
         assert_eq!(tasks().await[0]["completed"], true);
+    }
+
+    async fn an_undo_that_the_store_did_not_take_can_be_tried_again(world: World) {
+        let folder = tempfile::tempdir().unwrap();
+        let receipts = Store::open(&Location::Sqlite(folder.path().join("receipts.db"))).await.unwrap();
+        let books = Books::open(receipts.clone(), BookSettings::default()).await.unwrap();
+        let spine = Spine::with_books(World::house(&world.store), books);
+        let (_, added) = change(&spine, "add_task", json!({"title": "milk"})).await;
+        world.store.close().await;
+        for _ in 0..2 {
+            let refused = undo(&spine, &added).await;
+            assert!(matches!(refused, Err(UndoProblem::Conflict(_))), "nothing was done: {refused:?}");
+        }
+        receipts.close().await;
+    }
+
+    async fn changes_made_at_the_same_time_are_each_undone(world: World) {
+        let spine = with_books(&world).await;
+        for round in 0..25 {
+            let (id, _) = change(&spine, "add_task", json!({"title": "milk"})).await;
+            let made = async |tool: &'static str, arguments: Value| {
+                let spine = Arc::clone(&spine);
+                tokio::spawn(async move { change(&spine, tool, arguments).await.1 }).await.unwrap()
+            };
+            let (one, two, three) = tokio::join!(
+                made("complete_task", json!({"task_id": id})),
+                made("update_task", json!({"task_id": id, "title": "bread"})),
+                made("update_task", json!({"task_id": id, "description": "two"})),
+            );
+            let mut left = vec![one, two, three];
+            // only the last change can be undone, then the one before
+            for _ in 0..3 {
+                let mut kept = Vec::new();
+                for receipt in left {
+                    if undo(&spine, &receipt).await.is_err() {
+                        kept.push(receipt);
+                    }
+                }
+                left = kept;
+            }
+            assert_eq!(left, Vec::<String>::new(), "round {round}");
+            let listed = world.good("ann", "list_tasks", json!({"status": "pending"})).await;
+            assert_eq!(listed["tasks"][0], json!({"id": id, "title": "milk", "description": null, "completed": false}));
+        }
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use toolgate_store::{StoreError, TodoTask};
+use toolgate_store::{StoreError, TodoChange, TodoTask};
 
 use crate::bed::Bed;
 
@@ -15,15 +15,18 @@ on_both! {
         assert_eq!(todo.list().await, Ok(vec![bread.clone(), milk.clone()]), "newest first");
         assert_eq!(todo.get(milk.id).await, Ok(Some(milk.clone())));
 
+        let changed = |before: &TodoTask, after: &TodoTask| {
+            Ok(Some(TodoChange { before: before.clone(), after: after.clone() }))
+        };
         let done = TodoTask { completed: true, ..milk.clone() };
-        assert_eq!(todo.complete(milk.id).await, Ok(Some(done.clone())));
-        assert_eq!(todo.complete(milk.id).await, Ok(Some(done.clone())), "completing twice succeeds");
+        assert_eq!(todo.complete(milk.id).await, changed(&milk, &done));
+        assert_eq!(todo.complete(milk.id).await, changed(&done, &done), "completing twice succeeds");
 
         let retitled = TodoTask { title: "oats".into(), ..bread.clone() };
-        assert_eq!(todo.update(bread.id, Some("oats"), None).await, Ok(Some(retitled.clone())));
-        let cleared = TodoTask { description: Some(String::new()), ..retitled };
-        assert_eq!(todo.update(bread.id, None, Some("")).await, Ok(Some(cleared.clone())));
-        assert_eq!(todo.update(bread.id, None, None).await, Ok(Some(cleared.clone())));
+        assert_eq!(todo.update(bread.id, Some("oats"), None).await, changed(&bread, &retitled));
+        let cleared = TodoTask { description: Some(String::new()), ..retitled.clone() };
+        assert_eq!(todo.update(bread.id, None, Some("")).await, changed(&retitled, &cleared));
+        assert_eq!(todo.update(bread.id, None, None).await, changed(&cleared, &cleared));
 
         assert_eq!(todo.delete(bread.id).await, Ok(Some(cleared)));
         assert_eq!(todo.delete(bread.id).await, Ok(None));
@@ -78,6 +81,29 @@ on_both! {
             listed.extend(tasks.into_iter().map(|task| task.id));
         }
         assert_eq!(listed, ids);
+    }
+
+    async fn changes_at_once_follow_each_other_without_a_gap(bed: Bed) {
+        let stores = [bed.open().await, bed.open().await];
+        let task = stores[0].todo("ann").unwrap().add("0", None).await.unwrap();
+        let changes = (1..=32).map(|n| {
+            let todo = stores[n % 2].todo("ann").unwrap();
+            tokio::spawn(async move {
+                let (title, description) = (n.to_string(), format!("of {n}"));
+                let one = n % 3 > 0;
+                todo.update(task.id, one.then_some(&title), (!one).then_some(&description)).await.unwrap().unwrap()
+            })
+        });
+        let mut made = Vec::new();
+        for change in changes.collect::<Vec<_>>() {
+            made.push(change.await.unwrap());
+        }
+        let mut last = task;
+        while let Some(place) = made.iter().position(|change| change.before == last) {
+            last = made.remove(place).after;
+        }
+        assert_eq!(made, [], "each begins where another ended");
+        assert_eq!(stores[1].todo("ann").unwrap().list().await, Ok(vec![last]));
     }
 
     async fn a_list_without_a_user_does_not_exist(bed: Bed) {
