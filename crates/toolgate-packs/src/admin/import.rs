@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use toolgate_core::ToolName;
 use toolgate_store::tenants::{CatalogChange, CatalogRow, Edit, Override, Row};
 
 use super::{changing::Wanted, desk::Desk, saying::said, shown::same_switch, wishes::store};
@@ -35,7 +36,8 @@ struct Switched {
     reason: Option<String>,
 }
 
-/// Rows about tools that are not here are left out and named: an export may be of another time or place.
+/// Rows about tools that are not here are named: an export may be of another time or place. Those that only restrict are
+/// kept for when the tool is here, so that no import leaves a tool on that the export has off; the others are left out.
 pub(super) async fn wanted(desk: &Desk<'_>, asked: Import) -> Result<Wanted, Failure> {
     let mut skipped = Vec::new();
     let mut edits = said_of_tools(desk, asked.catalog, &mut skipped).await?;
@@ -49,7 +51,7 @@ async fn said_of_tools(desk: &Desk<'_>, rows: Vec<Said>, skipped: &mut Vec<Strin
     let mut edits = Vec::new();
     let mut seen = BTreeMap::new();
     for (number, row) in rows.into_iter().enumerate() {
-        let says = CatalogChange {
+        let mut says = CatalogChange {
             display_name: row.display_name,
             group: row.group,
             enabled_by_default: row.enabled_by_default,
@@ -60,8 +62,13 @@ async fn said_of_tools(desk: &Desk<'_>, rows: Vec<Said>, skipped: &mut Vec<Strin
         if (says != CatalogChange::default() || !before.contains_key(&tool))
             && let Err(gone) = desk.tool(&row.tool_name)
         {
-            skipped.push(left_out("catalog", number, &gone));
-            continue;
+            // what would widen is not kept for a tool that nobody has seen
+            says.enabled_by_default = says.enabled_by_default.filter(|on| !on);
+            let restricts = says.disabled || says.enabled_by_default.is_some() || says.min_plan.is_some();
+            skipped.push(about_absent("catalog", number, &gone, restricts && is_name(&tool)));
+            if !restricts || !is_name(&tool) {
+                continue;
+            }
         }
         once(&mut seen, tool.clone(), "catalog", number)?;
         let (changed_by, changed_at) = (desk.caller.principal(), now());
@@ -87,8 +94,11 @@ async fn switched(desk: &Desk<'_>, rows: Vec<Switched>, skipped: &mut Vec<String
         if (row.is_enabled.is_some() || !before.contains_key(&key))
             && let Err(gone) = desk.tool(&row.tool_name)
         {
-            skipped.push(left_out("overrides", number, &gone));
-            continue;
+            let is_kept = row.is_enabled == Some(false) && is_name(&key.1);
+            skipped.push(about_absent("overrides", number, &gone, is_kept));
+            if !is_kept {
+                continue;
+            }
         }
         once(&mut seen, key.clone(), "overrides", number)?;
         let was = before.remove(&key);
@@ -115,8 +125,17 @@ fn once<K: Ord>(seen: &mut BTreeMap<K, usize>, key: K, list: &str, number: usize
     }
 }
 
-fn left_out(list: &str, number: usize, gone: &Failure) -> String {
+/// The warning about a row whose tool is not here.
+fn about_absent(list: &str, number: usize, gone: &Failure, is_kept: bool) -> String {
+    if is_kept {
+        return format!("Row '{list}/{number}' holds once there is a tool of exactly that name: {}", gone.error);
+    }
     format!("Row '{list}/{number}' was left out: {}", gone.error)
+}
+
+/// Whether there could be a tool of this name.
+fn is_name(tool: &str) -> bool {
+    ToolName::new(tool).is_ok()
 }
 
 /// Says which row it is.

@@ -64,18 +64,39 @@ on_both! {
         assert_eq!(world.good(&operator(), "admin_export", json!({})).await, json!({"catalog": [], "overrides": []}));
     }
 
-    async fn rows_about_tools_that_are_gone_are_left_out_and_named(world: World) {
+    async fn rows_about_tools_that_are_gone_are_kept_where_they_restrict_and_else_left_out(world: World) {
         world.two_tenants().await;
-        let mut given = rows();
-        given["overrides"].as_array_mut().unwrap().push(json!({"tenant": "acme", "tool_name": "nothing", "is_enabled": true}));
-        given["catalog"].as_array_mut().unwrap().push(json!({"tool_name": "create_coach", "disabled": true}));
-        let done = world.good(&operator(), "admin_import", given).await;
-        assert_eq!(done["changed"], true);
+        let restricting = json!({
+            "catalog": [
+                {"tool_name": "create_coach", "disabled": true, "enabled_by_default": true},
+                {"tool_name": "coach.list", "enabled_by_default": false, "group": "coaches"},
+                {"tool_name": "plan_meal", "min_plan": "professional"},
+            ],
+            "overrides": [{"tenant": "acme", "tool_name": "nothing", "is_enabled": false}],
+        });
+        let done = world.good(&operator(), "admin_import", restricting).await;
+        assert_eq!(done["changes"].as_array().unwrap().len(), 4);
         let warnings = done["warnings"].to_string();
-        assert!(warnings.contains("catalog/2") && warnings.contains("'create_coach'"), "{warnings}");
-        assert!(warnings.contains("overrides/2") && warnings.contains("'nothing'"), "{warnings}");
-        let exported = world.good(&operator(), "admin_export", json!({})).await.to_string();
-        assert!(!exported.contains("create_coach") && !exported.contains("nothing"), "{exported}");
+        for named in ["catalog/0", "'create_coach'", "catalog/1", "catalog/2", "overrides/0", "'nothing'"] {
+            assert!(warnings.contains(named), "a name may be mistyped: {warnings}");
+        }
+        let kept = world.good(&operator(), "admin_export", json!({})).await;
+        let row = |number: usize| kept["catalog"].as_array().unwrap()[number].clone();
+        assert_eq!((&row(0)["tool_name"], &row(0)["enabled_by_default"]), (&json!("coach.list"), &json!(false)));
+        assert_eq!((&row(1)["tool_name"], &row(1)["disabled"], &row(1)["enabled_by_default"]), (&json!("create_coach"), &json!(true), &Value::Null));
+        assert_eq!((&row(2)["tool_name"], &row(2)["min_plan"]), (&json!("plan_meal"), &json!("professional")));
+        assert_eq!((&kept["overrides"][0]["tool_name"], &kept["overrides"][0]["is_enabled"]), (&json!("nothing"), &json!(false)));
+        let widening = json!({
+            "catalog": [
+                {"tool_name": "add_coach", "enabled_by_default": true},
+                {"tool_name": "drop_coach", "group": "coaches"},
+                {"tool_name": "no name at all", "disabled": true},
+            ],
+            "overrides": [{"tenant": "acme", "tool_name": "anything", "is_enabled": true}],
+        });
+        let done = world.good(&operator(), "admin_import", widening).await;
+        assert_eq!((&done["changed"], done["warnings"].as_array().unwrap().len()), (&json!(false), 4), "{done}");
+        assert_eq!(world.good(&operator(), "admin_export", json!({})).await, kept);
     }
 
     async fn a_thousand_are_one_step(world: World) {
