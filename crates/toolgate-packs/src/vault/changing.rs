@@ -169,12 +169,17 @@ async fn replace(turn: &Turn<'_>, plan: &Plan<'_>) -> Result<Option<Undo>, Failu
     Ok(Some(Undo::Place { id, at: plan.to.clone(), back: plan.from.clone() }))
 }
 
-pub(super) async fn place(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<(), Failure> {
+async fn place(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<(), Failure> {
+    vacate(turn.vault, to).await?;
+    relocate(turn, node, to).await
+}
+
+/// Puts an item in a place that was vacated.
+pub(super) async fn relocate(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<(), Failure> {
     let (vault, tree) = (turn.vault, &turn.tree);
     let spot = |place: &Place| tree.spot(&place.folder, &place.name).ok_or_else(|| Failure::no_folder(&place.folder));
     let from = Place { folder: node.known.parent.clone(), name: node.known.name.clone() };
     let (old, new, inode) = (spot(&from)?, spot(to)?, node.known.inode);
-    vacate(vault, to).await?;
     vault.on_disk(move |folder| folder.rename(&old, &new, inode)).await?;
     if let Err(fault) = vault.memory.place(&node.known.id, &to.folder, &to.name).await {
         tracing::warn!(target: "toolgate::vault", %fault, "a move is on disk and not yet in the index");
@@ -183,8 +188,8 @@ pub(super) async fn place(turn: &Turn<'_>, node: &Node, to: &Place) -> Result<()
 }
 
 /// A place that is free on disk may still be remembered as that of a document which has gone: what comes there is another.
-async fn vacate(vault: &Live, place: &Place) -> Result<(), Failure> {
-    vault.memory.vacate(&place.folder, &place.name).await.map_err(|fault| Failure::store(&fault))
+pub(super) async fn vacate(vault: &Live, place: &Place) -> Result<(), Failure> {
+    vault.memory.vacate(&place.folder, &place.name).await.map_err(|fault| Failure::index(&fault))
 }
 
 pub(super) async fn copy(vault: &Live, asked: Copy) -> Result<Done, Failure> {

@@ -58,12 +58,19 @@ impl Failure {
         )
     }
 
-    /// The store's own words go to the log, not to the caller.
+    /// A write that is the whole effect of a call failed. The store's own words go to the log, not to the caller.
     pub(super) fn store(fault: &StoreError) -> Self {
         tracing::error!(target: "toolgate::vault", %fault, "the store failed");
         if fault.is_outcome_unknown() {
             return Self::new(UNKNOWN, MAY_BE_DONE);
         }
+        Self::internal("The vault's index can't be reached. Try again later.")
+    }
+
+    /// The index failed, which is kept in step with the folder and is nobody's effect: whatever became of it, the folder was
+    /// not changed.
+    pub(super) fn index(fault: &StoreError) -> Self {
+        tracing::error!(target: "toolgate::vault", %fault, "the vault's index failed");
         Self::internal("The vault's index can't be reached. Try again later.")
     }
 
@@ -130,4 +137,16 @@ fn sentence(fault: &QueryFault) -> String {
 /// Whatever a caller sent is repeated only so far.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_effect_has_an_unknown_outcome_and_bookkeeping_has_none() {
+        let fault = StoreError::OutcomeUnknown { operation: "keep the index", reason: "no answer".to_owned() };
+        assert_eq!(Failure::store(&fault).code, UNKNOWN);
+        assert_eq!(Failure::index(&fault).code, "INTERNAL");
+    }
 }

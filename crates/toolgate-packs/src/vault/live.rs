@@ -118,7 +118,7 @@ impl Live {
                     return Ok(());
                 }
                 Ok(()) | Err(StoreError::Duplicate { .. }) => {}
-                Err(fault) => return Err(Failure::store(&fault)),
+                Err(fault) => return Err(Failure::index(&fault)),
             }
         }
         Err(Failure::internal("The vault changes too fast to be read. Try again shortly."))
@@ -130,7 +130,7 @@ impl Live {
     }
 
     async fn items(&self) -> Result<Vec<VaultItem>, Failure> {
-        self.memory.items().await.map_err(|fault| Failure::store(&fault))
+        self.memory.items().await.map_err(|fault| Failure::index(&fault))
     }
 
     /// Another process may have given one of them an id first.
@@ -234,7 +234,7 @@ impl Live {
                     self.store_text(text).await?;
                 }
             }
-            stored => stored.map_err(|fault| Failure::store(&fault))?,
+            stored => stored.map_err(|fault| Failure::index(&fault))?,
         }
         let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
         stamps.extend(texts.iter().map(|text| (text.item.clone(), text.stamp.clone())));
@@ -251,7 +251,7 @@ impl Live {
             }
             stored => stored,
         };
-        stored.map_err(|fault| Failure::store(&fault))
+        stored.map_err(|fault| Failure::index(&fault))
     }
 }
 

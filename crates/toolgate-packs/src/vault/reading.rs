@@ -79,7 +79,7 @@ pub(super) async fn search(vault: &Live, search: Search) -> Result<Answer, Failu
     let tree = vault.look().await?;
     let pending = vault.index(&tree).await?;
     let holders = vault.memory.holders(&terms::asked(&query), SEARCHED).await;
-    let holders: HashSet<String> = holders.map_err(|fault| Failure::store(&fault))?.into_iter().collect();
+    let holders: HashSet<String> = holders.map_err(|fault| Failure::index(&fault))?.into_iter().collect();
     let words: Vec<&str> = query.split_whitespace().collect();
     let wanted = |node: &&Node| {
         let kind = kinds::kind(&node.known.name, node.known.folder);
@@ -151,7 +151,7 @@ pub(super) async fn retrieve(vault: &Live, Retrieve { query, top_k, .. }: Retrie
     let tree = vault.look().await?;
     let pending = vault.index(&tree).await?;
     let limit = i64::try_from(limited(top_k, BEST, MOST)).unwrap_or(i64::MAX);
-    let hits = vault.memory.find(&terms::asked(&query), limit).await.map_err(|fault| Failure::store(&fault))?;
+    let hits = vault.memory.find(&terms::asked(&query), limit).await.map_err(|fault| Failure::index(&fault))?;
     // relative to the best, which is all that scores of two engines have in common
     let best = hits.first().map_or(1, |hit| hit.score.max(1));
     let chunks = hits.into_iter().filter_map(|hit| {

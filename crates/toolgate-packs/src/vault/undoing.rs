@@ -85,7 +85,9 @@ async fn put_back(turn: &Turn<'_>, id: String, at: Place, back: Place, renamed: 
     if let Some(other) = tree.named(&back.folder, &back.name).filter(|other| other.known.id != id) {
         return Err(Failure::conflict(format!("'{}' has taken its old place.", other.path)));
     }
-    changing::place(turn, node, &back).await?;
+    // up to here nothing was changed, and that is certain
+    changing::vacate(turn.vault, &back).await.map_err(|failure| Failure::conflict(failure.error))?;
+    changing::relocate(turn, node, &back).await?;
     let content = if renamed {
         json!({"renamed": true, "dryRun": false, "previousName": at.name})
     } else {
