@@ -99,3 +99,42 @@ fn trees_that_would_fill_the_memory_are_refused() {
     let since = repository.resolve("HEAD~1").unwrap();
     assert!(matches!(repository.diff(&since, 50 << 10).err(), Some(RepositoryError::TooLarge(_))));
 }
+
+/// A compressed stream with a great many empty blocks before its data.
+fn padded_stream(data: &[u8]) -> Vec<u8> {
+    let mut stream = vec![0x78, 0x01];
+    stream.extend([0, 0, 0, 0xff, 0xff].repeat((2 << 20) / 5));
+    let length = u16::try_from(data.len()).unwrap();
+    stream.push(1);
+    stream.extend(length.to_le_bytes());
+    stream.extend((!length).to_le_bytes());
+    stream.extend(data);
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in data {
+        low = (low + u32::from(*byte)) % 65_521;
+        high = (high + low) % 65_521;
+    }
+    stream.extend((high << 16 | low).to_be_bytes());
+    stream
+}
+
+#[test]
+fn an_object_that_is_longer_compressed_than_not_is_damaged() {
+    let folder = hostile_repository();
+    put_commits(folder.path(), 1, 1, b"first");
+    let name = object_name("aa", 1);
+    write(folder.path(), &format!(".git/objects/aa/{}", &name[2..]), padded_stream(b"blob 5\0hello"));
+    let repository = open(folder.path());
+    let loose = repository.objects.find(&ObjectId::from_hex(name.as_bytes()).unwrap());
+    assert_eq!(loose.err(), Some(RepositoryError::Damaged("object")));
+
+    let (pack, index) = (folder.path().join("a.pack"), folder.path().join("a.idx"));
+    // an entry of kind blob and of five bytes
+    std::fs::write(&pack, [&[0x35][..], &padded_stream(b"hello")].concat()).unwrap();
+    std::fs::write(&index, [&b"\xfftOc\0\0\0\x02"[..], &[0; 1_024]].concat()).unwrap();
+    let length = object_id::HashLength::Sha1;
+    let index = pack_index::PackIndex::read(std::fs::File::open(index).unwrap(), length).unwrap();
+    let pack = std::fs::File::open(pack).unwrap();
+    let packed = pack::read_object(&pack, &index, length, 0, repository.objects.budget());
+    assert_eq!(packed.err(), Some(RepositoryError::Damaged("pack")));
+}

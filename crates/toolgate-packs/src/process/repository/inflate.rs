@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read},
+    io::{self, BufReader, Read, Take},
     os::unix::fs::FileExt,
 };
 
@@ -22,9 +22,15 @@ impl Read for FileFrom<'_> {
     }
 }
 
-/// Returns what was compressed at an offset of a file.
-pub(super) fn inflate_at(file: &File, offset: u64) -> ZlibDecoder<BufReader<FileFrom<'_>>> {
-    ZlibDecoder::new(BufReader::with_capacity(4_096, FileFrom { file, offset }))
+/// Returns what was compressed at an offset of a file into at most `most` bytes.
+pub(super) fn inflate_at(file: &File, offset: u64, most: u64) -> ZlibDecoder<BufReader<Take<FileFrom<'_>>>> {
+    ZlibDecoder::new(BufReader::with_capacity(4_096, FileFrom { file, offset }.take(most)))
+}
+
+/// The most bytes that data of a size may be compressed into. Data that does not shrink grows by far less; a stream may hold
+/// any number of empty blocks, and reading them would be work that nothing counts.
+pub(super) fn most_compressed(size: u64) -> u64 {
+    size.saturating_add(size / 8).saturating_add(64 << 10)
 }
 
 /// Reads exactly `size` bytes, or `None` where there are fewer, or where they are not compressed as they should be.

@@ -8,7 +8,7 @@ use super::{
     budget::WorkBudget,
     error::RepositoryError,
     files::{names, open_file, open_folder},
-    inflate::{inflate_at, read_exactly},
+    inflate::{inflate_at, most_compressed, read_exactly},
     object::{Object, ObjectKind},
     object_id::{HashLength, ObjectId, decode_hex},
     pack,
@@ -83,7 +83,11 @@ impl ObjectStore {
         let Some((folder, name)) = hex.split_at_checked(2) else { return Ok(None) };
         let Some(file) = open_file(&self.folder, format!("{folder}/{name}"), OBJECT)? else { return Ok(None) };
         let damaged = RepositoryError::Damaged(OBJECT);
-        let mut data = BufReader::new(inflate_at(&file, 0));
+        let compressed = file.metadata().map_err(|_| RepositoryError::Unreadable(OBJECT))?.len();
+        if compressed > most_compressed(MOST_BYTES) {
+            return Err(RepositoryError::LargeObject);
+        }
+        let mut data = BufReader::new(inflate_at(&file, 0, compressed));
         let mut head = Vec::new();
         for byte in data.by_ref().bytes().take(32) {
             match byte.map_err(|_| damaged)? {
@@ -94,9 +98,14 @@ impl ObjectStore {
         let blank = head.iter().position(|byte| *byte == b' ').ok_or(damaged)?;
         let (kind, size) = head.split_at_checked(blank).ok_or(damaged)?;
         let kind = ObjectKind::from_name(kind).ok_or(damaged)?;
-        let size = std::str::from_utf8(size).ok().and_then(|size| size.trim_start().parse().ok()).ok_or(damaged)?;
+        let size: u64 =
+            std::str::from_utf8(size).ok().and_then(|size| size.trim_start().parse().ok()).ok_or(damaged)?;
         if size > MOST_BYTES {
             return Err(RepositoryError::LargeObject);
+        }
+        // the head of a loose object is compressed with it
+        if compressed > most_compressed(size.saturating_add(32)) {
+            return Err(damaged);
         }
         self.budget.charge(size)?;
         Ok(Some(Object { kind, data: read_exactly(data, size).ok_or(damaged)? }))

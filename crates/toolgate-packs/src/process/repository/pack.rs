@@ -6,7 +6,7 @@ use super::{
     budget::WorkBudget,
     delta::apply_delta,
     error::RepositoryError,
-    inflate::{inflate_at, read_exactly},
+    inflate::{inflate_at, most_compressed, read_exactly},
     object::{Object, ObjectKind},
     object_id::{HashLength, ObjectId},
     object_store::MOST_BYTES,
@@ -64,7 +64,7 @@ fn inflate(pack: &File, entry: &PackEntry, budget: &WorkBudget) -> Result<Vec<u8
         return Err(RepositoryError::LargeObject);
     }
     budget.charge(entry.size)?;
-    read_exactly(inflate_at(pack, entry.data), entry.size).ok_or(DAMAGED)
+    read_exactly(inflate_at(pack, entry.data, most_compressed(entry.size)), entry.size).ok_or(DAMAGED)
 }
 
 fn read_entry(pack: &File, index: &PackIndex, length: HashLength, offset: u64) -> Result<PackEntry, RepositoryError> {
