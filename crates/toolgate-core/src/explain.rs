@@ -1,9 +1,11 @@
 //! Why: every condition of a call with its outcome, for operators. The same verdict as the call's own.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::{
-    caller::{Caller, Tenant},
+    caller::{Caller, Role, Tenant, UserId},
     decision::{Decision, Denial, Lang, Verdict},
     gate::Gate,
     tool::Tool,
@@ -25,7 +27,16 @@ pub struct Explanation {
     pub conditions: Vec<Condition>,
 }
 
-/// What the tenant cascade alone makes of a tool: whatever else a caller lacks is left aside.
+/// The callers whose decisions say what a tenant's members have: a member, and the same user as the operator, whom no rule
+/// about roles denies anything.
+#[derive(Debug)]
+pub struct TenantStanding {
+    member: Caller,
+    as_member: Arc<View>,
+    as_operator: Arc<View>,
+}
+
+/// What the tenant cascade and the role make of a tool for a member: whatever else a caller lacks is left aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     pub enabled: bool,
@@ -103,15 +114,29 @@ impl Gate {
         })
     }
 
-    /// Whether a registered tool is on for a caller's tenant; `None` for an unregistered one.
-    pub fn standing(&self, view: &View, caller: &Caller, name: &str) -> Option<Standing> {
+    /// Prepares the decisions about a tenant's tools. `None` where the gate can't decide for its members.
+    pub fn tenant_standing(&self, tenant: &Tenant) -> Option<TenantStanding> {
+        let user = UserId::own("member").ok();
+        let caller = |role, operator| {
+            let tenant = Some(Tenant { role, ..tenant.clone() });
+            Caller { user: user.clone(), tenant, operator, ..Caller::default() }
+        };
+        let (member, operator) = (caller(Role::Member, false), caller(Role::Owner, true));
+        Some(TenantStanding { as_member: self.view(&member)?, as_operator: self.view(&operator)?, member })
+    }
+
+    /// Whether a registered tool is on for a tenant's members; `None` for an unregistered one.
+    pub fn standing(&self, of: &TenantStanding, name: &str) -> Option<Standing> {
         let index = self.catalog().index(name)?;
-        let verdict = self.verdict(view, index, false, false);
-        let failed = failed(&verdict);
+        let verdict = self.verdict(&of.as_member, index, false, false);
+        let for_operator = self.verdict(&of.as_operator, index, false, false);
+        let denied = failed(&verdict);
         let of_cascade = |index: &usize| self.rulebook().rule(*index).is_some_and(|rule| rule.source.is_some());
-        let source = self.source(failed, caller, &self.catalog().entry(index)?.tool);
+        let of_role = |index: &usize| !failed(&for_operator).contains(index);
+        let source = self.source(denied, &of.member, &self.catalog().entry(index)?.tool);
         let undecided = matches!(verdict, Verdict::Deny { fault: Some(_), .. });
-        Some(Standing { enabled: !undecided && !failed.iter().any(of_cascade), source })
+        let is_off = undecided || denied.iter().any(|index| of_cascade(index) || of_role(index));
+        Some(Standing { enabled: !is_off, source })
     }
 
     /// The first of the cascade's conditions that decided.

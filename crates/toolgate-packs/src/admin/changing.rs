@@ -9,14 +9,14 @@ use toolgate_store::{
 
 use super::{
     desk::{self, Desk},
-    shown, wishes, written,
+    shown,
+    standings::warnings,
+    wishes, written,
 };
 use crate::failure::Failure;
 
 /// How often a change is tried again when others come in between. Each time one of them got through.
 const TRIES: usize = 200;
-/// Warnings that one answer has room for.
-const MOST_WARNINGS: usize = 100;
 
 /// Why something can't be taken back.
 pub(super) enum Stays {
@@ -51,12 +51,12 @@ pub(super) async fn change(desk: &Desk<'_>, tool: &str, arguments: &RawValue) ->
     for _ in 0..TRIES {
         let moment = desk.store.edits().moment().await.map_err(|fault| Failure::store(&fault))?;
         let Wanted { edits, final_for, skipped } = wanted(desk, tool, arguments).await?;
-        let warnings = warnings(desk, &edits, skipped).await?;
         if edits.is_empty() {
+            let warnings = warnings(desk, &edits, skipped).await;
             return Ok(answer(&edits, &warnings, false)?.never_undone("Nothing was changed."));
         }
         if desk.store.edits().commit(moment, &edits).await.map_err(refused)? {
-            let answer = answer(&edits, &warnings, false)?;
+            let answer = answer(&edits, &warnings(desk, &edits, skipped).await, false)?;
             return match final_for {
                 Some(why) => Ok(answer.never_undone(why)),
                 None => Ok(answer.undone_by(record(&edits)?)),
@@ -69,33 +69,7 @@ pub(super) async fn change(desk: &Desk<'_>, tool: &str, arguments: &RawValue) ->
 pub(super) async fn preview(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<ToolAnswer, Failure> {
     let Wanted { edits, skipped, .. } = wanted(desk, tool, arguments).await?;
     desk.store.edits().check(&edits).await.map_err(refused)?;
-    answer(&edits, &warnings(desk, &edits, skipped).await?, true)
-}
-
-/// What was left out, and overrides that are on and lift nothing.
-async fn warnings(desk: &Desk<'_>, edits: &[Edit], skipped: Vec<String>) -> Result<Vec<String>, Failure> {
-    let mut warnings = skipped;
-    for row in edits.iter().filter_map(|edit| edit.after.as_ref()) {
-        let Row::Override(switched) = row else { continue };
-        let Some(tool) = desk.gate.catalog().find(&switched.tool).filter(|_| switched.enabled) else { continue };
-        if warnings.len() >= MOST_WARNINGS {
-            break;
-        }
-        if tool.facts.disabled {
-            let why = "it is disabled for everybody, and an override does not lift that";
-            warnings.push(format!("Tool '{}' stays off: {why}.", tool.name));
-            continue;
-        }
-        let rank = |plan: &str| desk.plans().iter().position(|known| known == plan);
-        let Some(least) = tool.facts.min_plan.as_deref() else { continue };
-        let tenant = desk.store.tenants().get(&switched.tenant).await.map_err(|fault| Failure::store(&fault))?;
-        let has = tenant.and_then(|tenant| rank(&tenant.plan)).unwrap_or_default();
-        if rank(least).is_none_or(|least| has < least) {
-            let why = format!("it needs the plan '{least}', and an override does not lift that");
-            warnings.push(format!("Tool '{}' stays off for tenant '{}': {why}.", tool.name, switched.tenant));
-        }
-    }
-    Ok(warnings)
+    answer(&edits, &warnings(desk, &edits, skipped).await, true)
 }
 
 async fn wanted(desk: &Desk<'_>, tool: &str, arguments: &RawValue) -> Result<Wanted, Failure> {

@@ -13,6 +13,7 @@ mod people;
 mod reading;
 mod saying;
 mod shown;
+mod standings;
 mod wishes;
 
 use async_trait::async_trait;

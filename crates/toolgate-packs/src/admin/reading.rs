@@ -4,18 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
-use toolgate_core::{
-    Caller, Tool,
-    caller::{self, Role, UserId},
-    explain::Standing,
-    tool::Permission,
-};
+use toolgate_core::{Tool, explain::Standing};
 use toolgate_store::{
     Mark, Page, Paging,
     tenants::{CatalogRow, Tenant},
 };
 
-use super::{arguments, desk::Desk, export::export, people::known, shown, wishes::store};
+use super::{arguments, desk::Desk, export::export, people::known, shown, standings::tenant_standing, wishes::store};
 use crate::{failure::Failure, times::iso};
 
 const PAGE: u32 = 50;
@@ -81,17 +76,10 @@ fn page<T>(name: &str, page: &Page<T>, item: impl Fn(&T) -> Value) -> Value {
 
 /// Every tool with what the gate makes of it for a member of the tenant.
 async fn standings<'a>(desk: &Desk<'a>, tenant: &Tenant) -> Result<Vec<(&'a Tool, Standing)>, Failure> {
-    let facts = desk.store.tenants().facts(&tenant.id).await.map_err(store)?;
-    let overrides = facts.map(|facts| facts.overrides).unwrap_or_default();
-    let (id, plan) = (tenant.id.clone(), Some(tenant.plan.clone()));
-    let of = caller::Tenant { id, role: Role::Member, plan, overrides };
-    let member = Caller { user: UserId::own("member").ok(), tenant: Some(of), ..Caller::default() };
+    let of = tenant_standing(desk, &tenant.id, &[]).await?;
     let undecided = || Failure::internal("The gate can't decide for a member of this tenant.");
-    let view = desk.gate.view(&member).ok_or_else(undecided)?;
     let standing = |tool: &'a Arc<Tool>| {
-        let mut standing = desk.gate.standing(&view, &member, tool.name.as_str()).ok_or_else(undecided)?;
-        // no switch and no plan gives these to a member
-        standing.enabled &= !matches!(tool.facts.permission, Permission::AdminOnly | Permission::OperatorOnly);
+        let standing = desk.gate.standing(&of, tool.name.as_str()).ok_or_else(undecided)?;
         Ok((&**tool, standing))
     };
     desk.gate.catalog().tools().map(standing).collect()

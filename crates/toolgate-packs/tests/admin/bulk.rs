@@ -99,6 +99,19 @@ on_both! {
         assert_eq!(world.good(&operator(), "admin_export", json!({})).await, kept);
     }
 
+    async fn rows_that_were_left_out_do_not_silence_other_warnings(world: World) {
+        world.two_tenants().await;
+        let mut rows: Vec<Value> = (0..250).map(|n| json!({"tenant": "acme", "tool_name": format!("gone_{n}"), "is_enabled": true})).collect();
+        rows.push(json!({"tenant": "acme", "tool_name": "complete_task", "is_enabled": true}));
+        rows.push(json!({"tenant": "beta", "tool_name": "admin_import", "is_enabled": true}));
+        let done = world.good(&operator(), "admin_import", json!({ "overrides": rows })).await;
+        let warnings: Vec<&str> = done["warnings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+        assert!(warnings.len() < 120, "{} warnings", warnings.len());
+        assert!(warnings.iter().any(|text| text.contains("150 more")), "{warnings:?}");
+        assert!(warnings.iter().any(|text| text.contains("'complete_task' stays off")), "{warnings:?}");
+        assert!(warnings.iter().any(|text| text.contains("'admin_import' stays off for tenant 'beta'")), "{warnings:?}");
+    }
+
     async fn a_thousand_are_one_step(world: World) {
         for number in 0..10 {
             world.change(&operator(), "admin_create_tenant", json!({"id": format!("t{number}")})).await;
