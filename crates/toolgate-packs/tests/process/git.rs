@@ -132,6 +132,8 @@ on_both! {
         fs::write(inner.join(".git"), format!("gitdir: {}\n", other.join(".git").display())).unwrap();
         let pointed = world.bad(&pre, "get_git_diff", json!({"since_commit": "main"})).await;
         assert_eq!(pointed, ("git diff failed: the worktree belongs to a repository that the task was not started for".into(), "conflict".into()));
+        fs::write(inner.join(".git"), "gitdir: /no/such/folder/.git\n").unwrap();
+        assert_eq!(world.bad(&pre, "get_git_diff", json!({"since_commit": "main"})).await, pointed, "nobody learns which paths there are");
         // a worktree that git itself made is one of the repository that was named
         let linked = folder.path().join("linked");
         git(&outer, &["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);

@@ -9,6 +9,10 @@ pub(in crate::process) enum RepositoryError {
     ForeignRepository,
     #[error("the repository's {0} can't be read: it is no regular file, or a link that leaves the repository")]
     Unreadable(&'static str),
+    #[error("the repository's {0} can't be read: Toolgate has no permission to")]
+    Denied(&'static str),
+    #[error("the repository's {0} can't be read at the moment")]
+    Failed(&'static str),
     #[error("the repository's {0} is damaged")]
     Damaged(&'static str),
     #[error("the repository {0}, which is not supported")]

@@ -8,7 +8,7 @@ use std::{
 };
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use rustix::{fs::OFlags, io::Errno};
 
 use super::error::RepositoryError;
 
@@ -20,17 +20,16 @@ pub(super) fn open_file(
 ) -> Result<Option<File>, RepositoryError> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default());
-    let unreadable = RepositoryError::Unreadable(role);
     let file = match folder.open_with(path, &options) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),
-        Err(_) => return Err(unreadable),
+        Err(error) => return Err(unreadable(&error, role)),
     };
-    let metadata = file.metadata().map_err(|_| unreadable)?;
+    let metadata = file.metadata().map_err(|error| unreadable(&error, role))?;
     match (metadata.is_file(), metadata.is_dir()) {
         (true, _) => Ok(Some(file.into_std())),
         (_, true) => Ok(None),
-        _ => Err(unreadable),
+        _ => Err(RepositoryError::Unreadable(role)),
     }
 }
 
@@ -43,7 +42,8 @@ pub(super) fn read_file(
 ) -> Result<Option<Vec<u8>>, RepositoryError> {
     let Some(file) = open_file(folder, path, role)? else { return Ok(None) };
     let mut content = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut content).map_err(|_| RepositoryError::Unreadable(role))?;
+    let read = file.take(most.saturating_add(1)).read_to_end(&mut content);
+    read.map_err(|error| unreadable(&error, role))?;
     if content.len() as u64 > most {
         return Err(RepositoryError::TooLarge(role));
     }
@@ -59,25 +59,68 @@ pub(super) fn open_folder(
     match folder.open_dir(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_absent(&error) => Ok(None),
-        Err(_) => Err(RepositoryError::Unreadable(role)),
+        Err(error) => Err(unreadable(&error, role)),
     }
 }
 
-/// The names in a folder, at most `most` of them.
+/// The names in a folder, which holds at most `most` entries.
 pub(super) fn names(folder: &Dir, most: usize, role: &'static str) -> Result<Vec<String>, RepositoryError> {
-    let unreadable = |_| RepositoryError::Unreadable(role);
+    let failed = |error: io::Error| unreadable(&error, role);
     let mut names = Vec::new();
-    for entry in folder.entries().map_err(unreadable)? {
-        if names.len() >= most {
+    for (count, entry) in folder.entries().map_err(failed)?.enumerate() {
+        if count >= most {
             return Err(RepositoryError::TooLarge(role));
         }
-        if let Ok(name) = entry.map_err(unreadable)?.file_name().into_string() {
+        // git's own names are text
+        if let Ok(name) = entry.map_err(failed)?.file_name().into_string() {
             names.push(name);
         }
     }
     Ok(names)
 }
 
-fn is_absent(error: &io::Error) -> bool {
+pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Why something can't be opened or read. A link that leads out of the folder is no error of the system: it is refused
+/// before the system is asked.
+pub(super) fn unreadable(error: &io::Error, role: &'static str) -> RepositoryError {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::ACCESS | Errno::PERM) => RepositoryError::Denied(role),
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => RepositoryError::Failed(role),
+        _ => RepositoryError::Unreadable(role),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_of_a_folder_counts_whatever_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..5 {
+            std::fs::write(folder.path().join(OsStr::from_bytes(&[0xff, number + 1])), "").unwrap();
+        }
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        assert_eq!(names(&dir, 5, "folder"), Ok(vec![]));
+        assert_eq!(names(&dir, 4, "folder"), Err(RepositoryError::TooLarge("folder")));
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_not_taken_for_a_link() {
+        let of = |errno: Errno| unreadable(&io::Error::from_raw_os_error(errno.raw_os_error()), "x");
+        assert_eq!(of(Errno::ACCESS), RepositoryError::Denied("x"));
+        assert_eq!(of(Errno::MFILE), RepositoryError::Failed("x"));
+        assert_eq!(of(Errno::LOOP), RepositoryError::Unreadable("x"));
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", folder.path().join("out")).unwrap();
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        assert_eq!(open_file(&dir, "out", "x").err(), Some(RepositoryError::Unreadable("x")));
+    }
 }

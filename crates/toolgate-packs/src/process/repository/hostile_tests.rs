@@ -133,7 +133,9 @@ fn an_object_that_is_longer_compressed_than_not_is_damaged() {
     std::fs::write(&pack, [&[0x35][..], &padded_stream(b"hello")].concat()).unwrap();
     std::fs::write(&index, [&b"\xfftOc\0\0\0\x02"[..], &[0; 1_024]].concat()).unwrap();
     let length = object_id::HashLength::Sha1;
-    let index = pack_index::PackIndex::read(std::fs::File::open(index).unwrap(), length).unwrap();
+    let index = std::fs::File::open(index).unwrap();
+    let head = pack_index::IndexHead::read(&index, length).unwrap();
+    let index = pack_index::PackIndex::new(index, head.into());
     let pack = std::fs::File::open(pack).unwrap();
     let packed = pack::read_object(&pack, &index, length, 0, repository.objects.budget());
     assert_eq!(packed.err(), Some(RepositoryError::Damaged("pack")));

@@ -9,7 +9,7 @@ use cap_std::{ambient_authority, fs::Dir};
 
 use super::{
     error::RepositoryError,
-    files::{open_folder, read_file},
+    files::{is_absent, open_folder, read_file, unreadable},
 };
 
 /// The size of a file that names a folder.
@@ -25,8 +25,15 @@ pub(super) struct GitFolders {
 
 /// Finds the folders of the repository in a worktree. Both paths are absolute and free of links.
 pub(super) fn find_folders(worktree: &Path, main: Option<&Path>) -> Result<GitFolders, RepositoryError> {
-    let root = |path: &Path| Some((path.to_owned(), Dir::open_ambient_dir(path, ambient_authority()).ok()?));
-    let roots: Vec<(PathBuf, Dir)> = [Some(worktree), main].into_iter().flatten().filter_map(root).collect();
+    let mut roots: Vec<(PathBuf, Dir)> = Vec::new();
+    for (path, role) in [(Some(worktree), "worktree"), (main, "main folder")] {
+        let Some(path) = path else { continue };
+        match Dir::open_ambient_dir(path, ambient_authority()) {
+            Ok(dir) => roots.push((path.to_owned(), dir)),
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(unreadable(&error, role)),
+        }
+    }
     let (_, top) = roots.first().filter(|(path, _)| path == worktree).ok_or(RepositoryError::NotRepository)?;
     let mut path = worktree.join(".git");
     let own = if let Some(file) = read_file(top, ".git", MOST_BYTES, "file .git")? {
@@ -38,14 +45,15 @@ pub(super) fn find_folders(worktree: &Path, main: Option<&Path>) -> Result<GitFo
     };
     let common = match read_file(&own, "commondir", MOST_BYTES, "file commondir")? {
         Some(file) => open_beneath(&roots, &path.join(line(&file)))?,
-        None => own.try_clone().map_err(|_| RepositoryError::Unreadable(FOLDER))?,
+        None => own.try_clone().map_err(|error| unreadable(&error, FOLDER))?,
     };
     Ok(GitFolders { own, common })
 }
 
-/// Opens a folder that a file of the repository names.
+/// Opens a folder that a file of the repository names. A path that is not there is as foreign as one elsewhere: the task wrote
+/// it, and must not learn which paths this machine has.
 fn open_beneath(roots: &[(PathBuf, Dir)], path: &Path) -> Result<Dir, RepositoryError> {
-    let real = path.canonicalize().map_err(|_| RepositoryError::NotRepository)?;
+    let real = path.canonicalize().map_err(|_| RepositoryError::ForeignRepository)?;
     let beneath = roots.iter().find_map(|(root, dir)| Some((dir, real.strip_prefix(root).ok()?)));
     let (dir, relative) = beneath.ok_or(RepositoryError::ForeignRepository)?;
     let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };

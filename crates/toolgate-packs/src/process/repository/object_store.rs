@@ -1,33 +1,48 @@
 //! The objects of a repository, each in a file of its own or in a pack. Alternates are not looked at.
 
-use std::io::{BufReader, Read};
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    io::{BufReader, Read},
+    rc::Rc,
+};
 
 use cap_std::fs::Dir;
 
 use super::{
     budget::WorkBudget,
     error::RepositoryError,
-    files::{names, open_file, open_folder},
+    files::{names, open_file, open_folder, unreadable},
     inflate::{inflate_at, most_compressed, read_exactly},
     object::{Object, ObjectKind},
     object_id::{HashLength, ObjectId, decode_hex},
     pack,
-    pack_index::PackIndex,
+    pack_index::{IndexHead, PackIndex},
 };
 
 /// The size of one object.
 pub(super) const MOST_BYTES: u64 = 8 << 20;
-/// Packs of one repository, each with an open file.
+/// Packs of one repository.
 const MOST_PACKS: usize = 128;
+/// Indexes of packs that are open at the same time.
+const MOST_OPEN: usize = 8;
 /// Names in one folder of objects.
 const MOST_NAMES: usize = 100_000;
 const OBJECT: &str = "object";
 
 pub(super) struct ObjectStore {
     folder: Dir,
-    packs: Vec<(String, PackIndex)>,
+    packs: Vec<PackFiles>,
+    /// The indexes used last, by their place among the packs.
+    open: RefCell<VecDeque<(usize, Rc<PackIndex>)>>,
     length: HashLength,
     budget: WorkBudget,
+}
+
+/// A pack and its index, both closed.
+struct PackFiles {
+    stem: String,
+    head: Rc<IndexHead>,
 }
 
 impl ObjectStore {
@@ -41,10 +56,33 @@ impl ObjectStore {
                 }
                 budget.charge(1_024)?;
                 let Some(file) = open_file(&packed, &name, "pack index")? else { continue };
-                packs.push((format!("pack/{stem}.pack"), PackIndex::read(file, length)?));
+                let head = Rc::new(IndexHead::read(&file, length)?);
+                packs.push(PackFiles { stem: stem.to_owned(), head });
             }
         }
-        Ok(Self { folder, packs, length, budget })
+        Ok(Self { folder, packs, open: RefCell::default(), length, budget })
+    }
+
+    /// Opens the index of a pack, or takes the one that is open.
+    fn index(&self, place: usize, pack: &PackFiles) -> Result<Rc<PackIndex>, RepositoryError> {
+        let mut open = self.open.borrow_mut();
+        let index = match open.iter().position(|(known, _)| *known == place).and_then(|at| open.remove(at)) {
+            Some((_, index)) => index,
+            None => {
+                let file = open_file(&self.folder, format!("pack/{}.idx", pack.stem), "pack index")?;
+                Rc::new(PackIndex::new(file.ok_or(RepositoryError::MissingObject)?, Rc::clone(&pack.head)))
+            }
+        };
+        open.push_front((place, Rc::clone(&index)));
+        open.truncate(MOST_OPEN);
+        Ok(index)
+    }
+
+    /// The places of all packs, those whose index was used last first: one object's neighbours are in the same pack.
+    fn places(&self) -> Vec<usize> {
+        let open: Vec<usize> = self.open.borrow().iter().map(|(place, _)| *place).collect();
+        let closed = (0..self.packs.len()).filter(|place| !open.contains(place));
+        open.iter().copied().chain(closed).collect()
     }
 
     pub(super) fn budget(&self) -> &WorkBudget {
@@ -63,10 +101,14 @@ impl ObjectStore {
         if let Some(object) = self.loose(id)? {
             return Ok(Some(object));
         }
-        for (path, index) in &self.packs {
+        let first = id.bytes().first().copied().unwrap_or_default();
+        for place in self.places() {
+            let Some(pack) = self.packs.get(place).filter(|pack| pack.head.may_hold(first)) else { continue };
+            let index = self.index(place, pack)?;
             let Some(offset) = index.offset(id)? else { continue };
+            let path = format!("pack/{}.pack", pack.stem);
             let file = open_file(&self.folder, path, "pack")?.ok_or(RepositoryError::MissingObject)?;
-            return pack::read_object(&file, index, self.length, offset, &self.budget).map(Some);
+            return pack::read_object(&file, &index, self.length, offset, &self.budget).map(Some);
         }
         Ok(None)
     }
@@ -83,7 +125,7 @@ impl ObjectStore {
         let Some((folder, name)) = hex.split_at_checked(2) else { return Ok(None) };
         let Some(file) = open_file(&self.folder, format!("{folder}/{name}"), OBJECT)? else { return Ok(None) };
         let damaged = RepositoryError::Damaged(OBJECT);
-        let compressed = file.metadata().map_err(|_| RepositoryError::Unreadable(OBJECT))?.len();
+        let compressed = file.metadata().map_err(|error| unreadable(&error, OBJECT))?.len();
         if compressed > most_compressed(MOST_BYTES) {
             return Err(RepositoryError::LargeObject);
         }
@@ -118,8 +160,8 @@ impl ObjectStore {
         let half = odd.chars().next().and_then(|digit| digit.to_digit(16)).and_then(|digit| u8::try_from(digit).ok());
         let Some(bytes) = decode_hex(even.as_bytes()) else { return Ok(None) };
         let mut found = Vec::new();
-        for (_, index) in &self.packs {
-            found.extend(index.beginning_with(&bytes, half)?);
+        for (place, pack) in self.packs.iter().enumerate() {
+            found.extend(self.index(place, pack)?.beginning_with(&bytes, half)?);
         }
         if let Some((folder, rest)) = digits.split_at_checked(2)
             && let Some(loose) = open_folder(&self.folder, folder, OBJECT)?

@@ -1,6 +1,6 @@
 //! The index of a pack: where each of its objects begins. Version 2, read in place and never whole.
 
-use std::{fs::File, os::unix::fs::FileExt};
+use std::{fs::File, os::unix::fs::FileExt, rc::Rc};
 
 use super::{
     error::RepositoryError,
@@ -11,16 +11,22 @@ const HEAD: u64 = 8;
 const FANOUT: usize = 256 * 4;
 const DAMAGED: RepositoryError = RepositoryError::Damaged("pack index");
 
-pub(super) struct PackIndex {
-    file: File,
+/// What is kept of an index while its file is closed.
+pub(super) struct IndexHead {
     length: HashLength,
     /// For each first byte of a hash, the objects up to and including it.
     fanout: Vec<u32>,
 }
 
-impl PackIndex {
-    pub(super) fn read(file: File, length: HashLength) -> Result<Self, RepositoryError> {
-        let head: [u8; 8] = read_array(&file, 0)?;
+/// An index with its file open.
+pub(super) struct PackIndex {
+    file: File,
+    head: Rc<IndexHead>,
+}
+
+impl IndexHead {
+    pub(super) fn read(file: &File, length: HashLength) -> Result<Self, RepositoryError> {
+        let head: [u8; 8] = read_array(file, 0)?;
         if head != *b"\xfftOc\0\0\0\x02" {
             return Err(RepositoryError::Unsupported("has a pack index of another version than 2"));
         }
@@ -31,7 +37,29 @@ impl PackIndex {
         if !fanout.is_sorted() {
             return Err(DAMAGED);
         }
-        Ok(Self { file, length, fanout })
+        Ok(Self { length, fanout })
+    }
+
+    /// Whether the pack has any object whose hash begins with this byte.
+    pub(super) fn may_hold(&self, first: u8) -> bool {
+        let (low, high) = self.range(first);
+        low < high
+    }
+
+    /// The places of the objects whose hash begins with a byte.
+    fn range(&self, first: u8) -> (u32, u32) {
+        let before = usize::from(first).checked_sub(1).and_then(|before| self.fanout.get(before));
+        (before.copied().unwrap_or(0), self.fanout.get(usize::from(first)).copied().unwrap_or(0))
+    }
+
+    fn count(&self) -> u32 {
+        self.fanout.last().copied().unwrap_or_default()
+    }
+}
+
+impl PackIndex {
+    pub(super) fn new(file: File, head: Rc<IndexHead>) -> Self {
+        Self { file, head }
     }
 
     /// The place of an object in the pack.
@@ -61,15 +89,9 @@ impl PackIndex {
         Ok(found)
     }
 
-    fn count(&self) -> u32 {
-        self.fanout.last().copied().unwrap_or_default()
-    }
-
     /// The first place whose hash is not before the given bytes.
     fn first_not_before(&self, bytes: &[u8]) -> Result<u32, RepositoryError> {
-        let first = usize::from(bytes.first().copied().unwrap_or_default());
-        let before = first.checked_sub(1).and_then(|before| self.fanout.get(before));
-        let (mut low, mut high) = (before.copied().unwrap_or(0), self.fanout.get(first).copied().unwrap_or(0));
+        let (mut low, mut high) = self.head.range(bytes.first().copied().unwrap_or_default());
         while low < high {
             let middle = low + (high - low) / 2;
             match self.id(middle)? {
@@ -81,18 +103,18 @@ impl PackIndex {
     }
 
     fn id(&self, place: u32) -> Result<Option<ObjectId>, RepositoryError> {
-        if place >= self.count() {
+        if place >= self.head.count() {
             return Ok(None);
         }
         let mut bytes = [0; 32];
-        let bytes = bytes.get_mut(..self.length.bytes()).ok_or(DAMAGED)?;
+        let bytes = bytes.get_mut(..self.head.length.bytes()).ok_or(DAMAGED)?;
         self.file.read_exact_at(bytes, self.names() + u64::from(place) * self.hash()).map_err(|_| DAMAGED)?;
         Ok(ObjectId::from_bytes(bytes))
     }
 
     /// Offsets of 31 bits; the highest bit means a place in a second table, of 64 bits each.
     fn offset_of(&self, place: u32) -> Result<u64, RepositoryError> {
-        let count = u64::from(self.count());
+        let count = u64::from(self.head.count());
         let offsets = self.names() + count * (self.hash() + 4);
         let small = u32::from_be_bytes(read_array(&self.file, offsets + u64::from(place) * 4)?);
         if small & 0x8000_0000 == 0 {
@@ -103,7 +125,7 @@ impl PackIndex {
     }
 
     fn hash(&self) -> u64 {
-        self.length.bytes() as u64
+        self.head.length.bytes() as u64
     }
 
     /// The place of the first hash in the file.

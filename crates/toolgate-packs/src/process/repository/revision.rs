@@ -26,7 +26,8 @@ impl Repository {
             let number: usize = if number.is_empty() { 1 } else { number.parse().map_err(|_| unknown)? };
             commit = match step {
                 '~' => (0..number).try_fold(commit, |commit, _| self.parent(&commit, 1))?,
-                _ => self.parent(&commit, number)?,
+                '^' => self.parent(&commit, number)?,
+                _ => return Err(unknown),
             };
             steps = after;
         }

@@ -148,9 +148,17 @@ fn unknown_and_ambiguous_names_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     eventful(folder.path(), "sha1");
     let repository = open(folder.path());
-    for unknown in
-        ["nothing", "HEAD~99", "HEAD^3", "0123456789abcdef0123456789abcdef01234567", "ffff", "main^^^^^^^^^", "config"]
-    {
+    for unknown in [
+        "nothing",
+        "HEAD~99",
+        "HEAD^3",
+        "0123456789abcdef0123456789abcdef01234567",
+        "ffff",
+        "main^^^^^^^^^",
+        "config",
+        "HEAD~1a",
+        "HEAD^1x",
+    ] {
         assert_eq!(repository.resolve(unknown).unwrap_err(), RepositoryError::UnknownRevision, "{unknown}");
     }
     let blob = git(folder.path(), &["rev-parse", "HEAD:run.sh"]);
@@ -250,4 +258,19 @@ fn a_file_of_very_many_lines_is_shown_as_git_shows_it() {
     write(folder.path(), "added", "+\n".repeat(300_000) + "last");
     commit(folder.path(), "second");
     assert_like_git(folder.path(), "HEAD~1");
+}
+
+#[test]
+fn objects_in_many_packs_are_read_with_few_files_open() {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    for round in 0..20 {
+        write(folder.path(), &format!("file-{round}"), format!("round {round}\n"));
+        commit(folder.path(), &format!("round {round}"));
+        git(folder.path(), &["repack", "-q", "-d"]);
+    }
+    let packs = fs::read_dir(folder.path().join(".git/objects/pack")).unwrap();
+    let indexes = packs.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "idx"));
+    assert_eq!(indexes.count(), 20);
+    (1..20).step_by(6).for_each(|back| assert_like_git(folder.path(), &format!("HEAD~{back}")));
 }
