@@ -63,6 +63,10 @@ impl Failure {
         Self { error: error.to_owned(), code: "internal", task_id: None }
     }
 
+    pub(super) fn invalid_limit() -> Self {
+        Self::validation("Limit must be a positive integer")
+    }
+
     /// What the schema refused, in the words a use case would have had for it.
     pub(super) fn of_arguments(fault: &ArgumentFault) -> Self {
         let at = match (fault.keyword.as_str(), &fault.property) {
@@ -75,7 +79,8 @@ impl Failure {
             ("title", _) => Self::validation("Title must be text"),
             ("description", "maxLength") => Self::description_too_long(),
             ("description", _) => Self::validation("Description must be text"),
-            ("task_id", _) => Self::invalid_id(),
+            ("task_id" | "before", _) => Self::invalid_id(),
+            ("limit", _) => Self::invalid_limit(),
             ("status", _) => Self::validation("Status must be one of: all, pending, completed"),
             ("user_id", "bind") => Self::validation("user_id does not match the caller"),
             _ => Self::validation(format!("Invalid arguments: {}", fault.message)),

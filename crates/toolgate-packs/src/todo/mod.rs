@@ -109,7 +109,7 @@ impl TodoPack {
         let Arguments { user_id, title, description, status, task_id, before, limit } = arguments;
         if tool == "list_tasks" {
             let before = before.map(|before| id(Some(before))).transpose()?;
-            let limit = limit.map(page_limit).transpose()?;
+            let limit = limit.as_ref().map(page_limit).transpose()?;
             let tasks = use_cases::list_tasks(&repository, status.unwrap_or_default(), before).await?;
             return task_page::answer(&tasks, limit, most);
         }
@@ -125,9 +125,9 @@ impl TodoPack {
     }
 }
 
-fn page_limit(given: Value) -> Result<usize, Failure> {
-    let limit = given.as_u64().filter(|limit| *limit > 0).and_then(|limit| usize::try_from(limit).ok());
-    limit.ok_or_else(|| Failure::validation("Limit must be a positive integer"))
+fn page_limit(given: &Value) -> Result<usize, Failure> {
+    let limit = whole(given).filter(|limit| *limit > 0).and_then(|limit| usize::try_from(limit).ok());
+    limit.ok_or_else(Failure::invalid_limit)
 }
 
 /// A task's id is a positive integer.

@@ -43,6 +43,13 @@ async fn the_list_is_the_specifications_without_the_bound_argument() {
             schema["properties"].as_object_mut().unwrap().shift_remove("user_id").unwrap();
             schema["required"].as_array_mut().unwrap().retain(|argument| argument != "user_id");
             let mut given = listed[&name]["inputSchema"].clone();
+            if name == "list_tasks" {
+                // pages are ours: nobody has to ask for one, and everybody can read how
+                for page in ["before", "limit"] {
+                    given["properties"].as_object_mut().unwrap().shift_remove(page).unwrap();
+                    assert!(!given["required"].to_string().contains(page), "{page}");
+                }
+            }
             // none required: the keyword may be left out
             for schema in [&mut given, &mut *schema] {
                 if schema["required"] == Value::Array(vec![]) {

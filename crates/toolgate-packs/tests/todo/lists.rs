@@ -34,6 +34,8 @@ on_both! {
         assert_eq!(titles, (0..30).rev().map(|n| n.to_string()).collect::<Vec<_>>(), "each once, newest first");
         let two = world.good("ann", "list_tasks", json!({"limit": 2})).await;
         assert_eq!(two["tasks"].as_array().unwrap().len(), 2);
+        let same = world.good("ann", "list_tasks", json!({"limit": 2.0})).await;
+        assert_eq!(same, two, "an integer, however it is written");
         for arguments in [json!({"before": 0}), json!({"before": "x"}), json!({"limit": 0}), json!({"limit": -1})] {
             world.error("ann", "list_tasks", arguments).await;
         }
