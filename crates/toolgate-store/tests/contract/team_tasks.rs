@@ -31,6 +31,17 @@ on_both! {
         assert_eq!(stage.tasks.get(&task.id).await, Ok(Some(task)));
     }
 
+    async fn a_title_has_a_length(bed: Bed) {
+        let stage = Stage::new(&bed).await;
+        for title in [String::new(), "水".repeat(201)] {
+            let new = NewTeamTask { title, ..task() };
+            assert_eq!(stage.tasks.create(std::slice::from_ref(&new), None, 2).await, Err(TaskFault::BadTitle));
+            assert_eq!(stage.tasks.add(new, None, false, 2).await, Err(TaskFault::BadTitle));
+        }
+        let longest = NewTeamTask { title: "水".repeat(200), ..task() };
+        assert!(stage.tasks.add(longest, None, false, 2).await.is_ok());
+    }
+
     async fn only_steps_of_the_drawing_are_taken_and_the_refusal_names_both_ends(bed: Bed) {
         let stage = Stage::new(&bed).await;
         for from in TaskStatus::ALL {

@@ -16,8 +16,6 @@ use crate::{
     ground,
 };
 
-/// The length of a task's title.
-const MOST_TITLE: usize = 200;
 /// Who changed a task, where no agent did.
 const OPERATOR: &str = "operator";
 
@@ -87,11 +85,10 @@ async fn add(
     if store.team().projects().get(project).await?.is_none() {
         return Err(format!("no project has the id '{}'; see toolgate project list", books::line(project)).into());
     }
-    // as the tools have it
-    if !(1..=MOST_TITLE).contains(&new.title.chars().count()) {
-        return Err(format!("a title has 1 to {MOST_TITLE} characters").into());
+    match store.team().tasks(project)?.add(new, assign, start, ground::now()).await {
+        Err(fault @ TaskFault::BadTitle) => Err(fault.to_string().into()),
+        added => Ok(added),
     }
-    Ok(store.team().tasks(project)?.add(new, assign, start, ground::now()).await)
 }
 
 /// A message of a person of the project, who needs no session to write one here.

@@ -25,6 +25,7 @@ impl From<TaskFault> for Failure {
             | TaskFault::NotApproved { .. }
             | TaskFault::NotSplittable { .. }
             | TaskFault::NotPending { .. } => ("validation", "タスクの状態がこの操作を許しません"),
+            TaskFault::BadTitle => ("validation", "タイトルは1〜200文字です"),
         };
         let ja = format!("{ja}: {en}");
         Self::new(code, en, ja)

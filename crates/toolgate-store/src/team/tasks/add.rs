@@ -1,6 +1,6 @@
 //! A task that an operator adds, gives to an agent and starts, as one change: all of it is done or nothing.
 
-use super::{NewTeamTask, StatusChange, TaskFault, TeamTask, TeamTasks, assign::Assigner};
+use super::{NewTeamTask, StatusChange, TaskFault, TeamTask, TeamTasks, assign::Assigner, fault::check_title};
 use crate::{
     engine::Write,
     fresh,
@@ -15,6 +15,7 @@ const WITHDRAW: &str = "DELETE FROM team_tasks
 impl TeamTasks {
     /// Makes a task, gives it to an agent, and starts it where `start` is set.
     pub async fn add(&self, new: NewTeamTask, to: Option<&str>, start: bool, now: i64) -> Result<TeamTask, TaskFault> {
+        check_title(&new.title)?;
         let operation = "add a task";
         let trace = fresh::id("change_").map_err(|fault| fault.during(operation))?;
         let mut task = unsaved(&new, now);

@@ -1,6 +1,6 @@
 //! New tasks: one, or several that belong together.
 
-use super::{Named, TaskFault, TeamTask, TeamTasks};
+use super::{Named, TaskFault, TeamTask, TeamTasks, fault::check_title};
 use crate::{
     StoreError,
     engine::Write,
@@ -58,6 +58,7 @@ impl TeamTasks {
         taker: Option<&str>,
         now: i64,
     ) -> Result<Vec<TeamTask>, TaskFault> {
+        tasks.iter().try_for_each(|task| check_title(&task.title))?;
         self.check(tasks).await?;
         let trace = fresh::id("change_").map_err(|fault| fault.during("add a task"))?;
         let parent = tasks.first().and_then(|task| task.parent.as_deref());

@@ -5,10 +5,15 @@ use crate::{
     team::{TaskStatus, machine::NoStep},
 };
 
+/// The length of a title.
+const MOST_TITLE: usize = 200;
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TaskFault {
     #[error("Task not found: {id}")]
     Unknown { id: String },
+    #[error("a title has 1 to {MOST_TITLE} characters")]
+    BadTitle,
     #[error(transparent)]
     NoStep(#[from] NoStep),
     #[error("Validation error: task {id} is {status}; nothing can be added to it or changed about it")]
@@ -41,6 +46,11 @@ pub enum TaskFault {
     Busy { id: String },
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Checks the length of a title, in characters.
+pub(super) fn check_title(title: &str) -> Result<(), TaskFault> {
+    if (1..=MOST_TITLE).contains(&title.chars().count()) { Ok(()) } else { Err(TaskFault::BadTitle) }
 }
 
 impl TaskFault {
