@@ -12,6 +12,10 @@ use crate::{
 
 pub async fn list(agent: &str, place: &Place, output: Output) -> CommandResult {
     let store = books::store(place).await?;
+    if store.team().agents().get(agent).await?.is_none() {
+        store.close().await;
+        return Err(format!("no agent has the id '{}'; see toolgate agent list", books::line(agent)).into());
+    }
     let mut sessions = Vec::new();
     for assignment in store.team().assignments().of_agent(agent).await? {
         sessions.extend(store.team().sessions().of_pair(agent, &assignment.project, ground::now()).await?);

@@ -30,7 +30,7 @@ pub async fn run(command: TokenCommand) -> CommandResult {
             let ended = revoke(&store, revoked?).await;
             store.close().await;
             let ended = ended?;
-            print(output, &shown(&ended), &format!("{} is revoked\n", in_words(&ended)))?;
+            print(output, &shown(&ended), &format!("{} is revoked{}\n", in_words(&ended), unchecked(&ended)))?;
             Ok(Ending::Good)
         }
         TokenCommand::Revoked { place, output } => {
@@ -129,12 +129,25 @@ async fn revoke(
         expires_at: now.saturating_add(i64::try_from(LONGEST_TOKEN.as_millis())?),
     };
     store.token_revocations().revoke(&revoked).await?;
-    if kind == RevocationKind::Subject {
-        // a token's time is a whole second: one that is made after this command must not be of a second that it ended
-        let rest = 1000 - u64::try_from(ground::now().rem_euclid(1000))?;
-        tokio::time::sleep(Duration::from_millis(rest)).await;
+    if kind != RevocationKind::Token {
+        wait_past(revoked.issued_until).await?;
     }
     Ok(revoked)
+}
+
+/// Waits until a second is over. A token's time is a whole second: one that is made after this command must not be of a second
+/// that it ended.
+async fn wait_past(second: i64) -> Result<(), Misuse> {
+    let left = second.saturating_add(1).saturating_mul(1000).saturating_sub(ground::now());
+    if left > 0 {
+        tokio::time::sleep(Duration::from_millis(u64::try_from(left)?)).await;
+    }
+    Ok(())
+}
+
+/// Nobody keeps a list of tokens, so a mistyped id looks like any other.
+fn unchecked(row: &RevokedTokens) -> &'static str {
+    if row.kind == RevocationKind::Token { "; whether there is a token of this id is not checked" } else { "" }
 }
 
 fn in_words(row: &RevokedTokens) -> String {

@@ -1,5 +1,7 @@
 //! Where a credential may stand, which one counts, and when it stops counting.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::bed::{
@@ -121,6 +123,12 @@ fn a_coordinator_secret_that_can_be_guessed_or_read_is_refused() {
     assert!(ran.out.contains("chmod 600"), "{ran:?}");
 }
 
+/// This moment, as an option takes it.
+fn when_now() -> String {
+    let date = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"]).output().unwrap();
+    String::from_utf8(date.stdout).unwrap().trim().to_owned()
+}
+
 #[test]
 fn a_revoked_token_is_nobody_on_the_next_request_and_is_told_so() {
     let home = Home::bare();
@@ -146,6 +154,12 @@ fn a_revoked_token_is_nobody_on_the_next_request_and_is_told_so() {
     let last = home.mint("--user alice");
     home.json(&["token", "revoke", &last]);
     assert_eq!(add(&last).verdict(), NOBODY);
+    let now = when_now();
+    home.json(&["token", "revoke", "--all-before", &now]);
+    assert_eq!(add(&bob).verdict(), NOBODY);
+    assert_eq!(add(&home.mint("--user bob")).verdict(), "ok", "one that is made afterwards");
+    let mistyped = home.run(&["token", "revoke", "no-such-id"]);
+    assert!(mistyped.out.contains("is not checked"), "{mistyped:?}");
     for wrong in [
         &["token", "revoke"][..],
         &["token", "revoke", "--subject", "alice"],

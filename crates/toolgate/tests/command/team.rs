@@ -84,6 +84,8 @@ fn an_operator_lists_an_agents_sessions_and_ends_one() {
     let home = staffed(Home::with("[packs.gate]\n[packs.team]\n"));
     let gate = home.serve();
     assert_eq!(home.json(&["agent", "sessions", "ann"]), json!([]));
+    let unknown = home.run(&["agent", "sessions", "nan"]);
+    assert!(unknown.code == Some(2) && unknown.err.contains("no agent has the id 'nan'"), "{unknown:?}");
     let token = sign_in(&gate, "ann");
     assert_eq!(gate.ask(&call("get_my_profile", &token)).verdict(), "ok");
     let listed = home.json(&["agent", "sessions", "ann"]);
