@@ -51,7 +51,6 @@ impl Failure {
 
     /// The vault's own folder is not where it was when it was opened.
     pub(super) fn displaced() -> Self {
-        tracing::error!(target: "toolgate::vault", "the vault's folder was moved, replaced or removed");
         Self::internal(
             "The vault's folder was moved, replaced or removed. The operator must put it back, or restart the gateway \
              to serve the folder that is there now.",

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant, SystemTime},
 };
 
@@ -26,6 +29,8 @@ pub(super) struct Live {
     known: tokio::sync::Mutex<Known>,
     /// One call indexes at a time; the others wait for it and find its work done.
     indexing: tokio::sync::Mutex<()>,
+    /// The folder was not where it belongs when it was last used.
+    displaced: AtomicBool,
     /// What this process read, by id: the stamp of a document when its text was read.
     stamps: Mutex<HashMap<String, String>>,
 }
@@ -76,6 +81,7 @@ impl Live {
             },
             known: tokio::sync::Mutex::default(),
             indexing: tokio::sync::Mutex::default(),
+            displaced: AtomicBool::new(false),
             stamps: Mutex::default(),
         }
     }
@@ -149,11 +155,26 @@ impl Live {
     ) -> Result<T, Failure> {
         let folder = Arc::clone(&self.folder);
         let checked = move || if folder.is_displaced()? { Ok(None) } else { work(&folder).map(Some) };
-        match tokio::task::spawn_blocking(checked).await {
+        let done = tokio::task::spawn_blocking(checked).await;
+        if let Ok(Ok(done)) = &done {
+            self.note_displaced(done.is_none());
+        }
+        match done {
             Ok(Ok(Some(done))) => Ok(done),
             Ok(Ok(None)) => Err(Failure::displaced()),
             Ok(Err(fault)) => Err(Failure::disk(&fault)),
             Err(_) => Err(Failure::internal("The vault's folder can't be used at the moment.")),
+        }
+    }
+
+    /// Tells the log when the folder goes and when it is back, and not for every call in between.
+    fn note_displaced(&self, is_displaced: bool) {
+        match (self.displaced.swap(is_displaced, Ordering::Relaxed), is_displaced) {
+            (false, true) => {
+                tracing::error!(target: "toolgate::vault", "the vault's folder was moved, replaced or removed");
+            }
+            (true, false) => tracing::info!(target: "toolgate::vault", "the vault's folder is back"),
+            _ => {}
         }
     }
 
