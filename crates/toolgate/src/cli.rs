@@ -196,7 +196,7 @@ pub enum Command {
     },
     /// Point a client at Toolgate: shows the change, keeps a backup, and takes it back with --undo.
     Connect(Box<ConnectArgs>),
-    /// Bring the database up to date. Only this and serve do so.
+    /// Bring the database up to date. Only this, serve, and stdio on SQLite do so.
     Migrate {
         #[command(flatten)]
         place: Place,

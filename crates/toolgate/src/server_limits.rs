@@ -69,7 +69,8 @@ pub fn retention_age(config: &Config) -> Option<Duration> {
     (days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// Files that this process may have open, once it is allowed as many as it can be. `None`: no limit.
+/// Files that this process may have open, once it is allowed as many as it can be. `None`: no limit. Programs that the process
+/// starts inherit the raised limit.
 #[cfg(unix)]
 fn descriptors() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
