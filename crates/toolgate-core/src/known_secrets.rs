@@ -9,6 +9,9 @@ use quick_cache::sync::Cache;
 
 /// A bounded memory of secrets, each as a hash under a random key of this process. A remembered secret is let through to be
 /// checked again; it is not thereby valid.
+///
+/// Only for secrets that nobody can guess: while an address is throttled, a right guess is let through and a wrong one is not,
+/// at no cost. A passkey that a person chose does not belong here.
 pub struct KnownSecrets {
     key: RandomState,
     kept: Cache<u64, ()>,

@@ -69,7 +69,6 @@ impl ObjectStore {
         let index = match open.iter().position(|(known, _)| *known == place).and_then(|at| open.remove(at)) {
             Some((_, index)) => index,
             None => {
-                self.budget.charge(0)?;
                 let file = open_file(&self.folder, format!("pack/{}.idx", pack.stem), "pack index")?;
                 Rc::new(PackIndex::new(file.ok_or(RepositoryError::MissingObject)?, Rc::clone(&pack.head)))
             }
@@ -77,6 +76,13 @@ impl ObjectStore {
         open.push_front((place, Rc::clone(&index)));
         open.truncate(MOST_OPEN);
         Ok(index)
+    }
+
+    /// The places of all packs, those whose index was used last first: one object's neighbours are in the same pack.
+    fn places(&self) -> Vec<usize> {
+        let open: Vec<usize> = self.open.borrow().iter().map(|(place, _)| *place).collect();
+        let closed = (0..self.packs.len()).filter(|place| !open.contains(place));
+        open.iter().copied().chain(closed).collect()
     }
 
     pub(super) fn budget(&self) -> &WorkBudget {
@@ -96,7 +102,8 @@ impl ObjectStore {
             return Ok(Some(object));
         }
         let first = id.bytes().first().copied().unwrap_or_default();
-        for (place, pack) in self.packs.iter().enumerate().filter(|(_, pack)| pack.head.may_hold(first)) {
+        for place in self.places() {
+            let Some(pack) = self.packs.get(place).filter(|pack| pack.head.may_hold(first)) else { continue };
             let index = self.index(place, pack)?;
             let Some(offset) = index.offset(id)? else { continue };
             let path = format!("pack/{}.pack", pack.stem);

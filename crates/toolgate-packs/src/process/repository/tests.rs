@@ -259,3 +259,18 @@ fn a_file_of_very_many_lines_is_shown_as_git_shows_it() {
     commit(folder.path(), "second");
     assert_like_git(folder.path(), "HEAD~1");
 }
+
+#[test]
+fn objects_in_many_packs_are_read_with_few_files_open() {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    for round in 0..20 {
+        write(folder.path(), &format!("file-{round}"), format!("round {round}\n"));
+        commit(folder.path(), &format!("round {round}"));
+        git(folder.path(), &["repack", "-q", "-d"]);
+    }
+    let packs = fs::read_dir(folder.path().join(".git/objects/pack")).unwrap();
+    let indexes = packs.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "idx"));
+    assert_eq!(indexes.count(), 20);
+    (1..20).step_by(6).for_each(|back| assert_like_git(folder.path(), &format!("HEAD~{back}")));
+}
