@@ -3,6 +3,7 @@
 use std::{
     fs,
     os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
     process::Command,
 };
 
@@ -22,9 +23,11 @@ fn is_root() -> bool {
     String::from_utf8(Command::new("id").arg("-u").output().unwrap().stdout).unwrap().trim() == "0"
 }
 
-/// Runs a command as a user without privileges: the superuser's programs may read everything.
-fn run(home: &Home, arguments: &[&str]) -> Ran {
-    let mut command = home.command(arguments);
+/// Runs a command as a user without privileges: the superuser's programs may read everything. The program is a copy, since
+/// the folder that it was built in may be its builder's alone.
+fn run(program: &Path, home: &Home, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(program);
+    command.env_clear().current_dir(home.path("")).args(arguments);
     command.env("PATH", std::env::var_os("PATH").unwrap()).env("OPERATORS_SECRET", SECRET);
     if is_root() {
         command.uid(65_534).gid(65_534);
@@ -34,6 +37,10 @@ fn run(home: &Home, arguments: &[&str]) -> Ran {
 
 #[test]
 fn a_program_that_a_command_starts_reads_nothing_of_the_commands_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = folder.path().join("toolgate");
+    fs::copy(env!("CARGO_BIN_EXE_toolgate"), &program).unwrap();
     for arguments in [&["upstream", "list"][..], &["upstream", "diff", "odd"], &["upstream", "accept", "odd", "--all"]]
     {
         let home = Home::bare();
@@ -47,7 +54,7 @@ fn a_program_that_a_command_starts_reads_nothing_of_the_commands_environment() {
             ),
         );
         fs::set_permissions(home.path(""), fs::Permissions::from_mode(0o777)).unwrap();
-        let ran = run(&home, arguments);
+        let ran = run(&program, &home, arguments);
         let read = fs::read_to_string(&found).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {ran:?}"));
         assert!(read.contains("looked") && !read.contains(SECRET), "{arguments:?}: {read}");
     }

@@ -12,6 +12,9 @@ use super::{
     seal::SEAL_EXTENSION,
 };
 
+/// More than all heads that a seal can list.
+const LARGEST_SEAL: u64 = 64 << 20;
+
 /// An archive whose seal was read and trusted.
 #[derive(Debug, Clone)]
 pub struct Archive {
@@ -71,7 +74,7 @@ impl Archive {
     fn open_seal(path: &Path, public_key: &str) -> Result<Self, OpenArchiveError> {
         let unreadable = |source| OpenArchiveError::Unreadable { path: path.to_owned(), source };
         let bad = |source| OpenArchiveError::Seal { path: path.to_owned(), source };
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = read_seal(path).map_err(unreadable)?;
         let seal = ArchiveSeal::from_line(text.trim_end()).map_err(bad)?;
         seal.verify_signature(public_key).map_err(bad)?;
         Ok(Self { folder: path.parent().unwrap_or(Path::new("")).into(), seal })
@@ -124,6 +127,15 @@ pub(in crate::ledger) fn read_all(archives: &[Archive], newest: Hash, checker: &
         checker.report(Wrong::ArchiveLost { file: "the newest".to_owned() });
     }
     Ok(())
+}
+
+/// The text of a seal, if it is a regular file of a size that a seal can have.
+fn read_seal(path: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() > LARGEST_SEAL {
+        return Err(io::Error::other("it is no regular file, or too large for a seal"));
+    }
+    fs::read_to_string(path)
 }
 
 fn before_name(file: &str) -> String {

@@ -11,7 +11,7 @@ use aws_lc_rs::digest;
 
 use super::{
     line::{NoRecord, read},
-    line_reader::{lines, lines_of, segments},
+    line_reader::{lines, lines_of, open_regular, segments},
     reader::JournalReader,
     segment::Segment,
 };
@@ -41,7 +41,7 @@ pub(in crate::ledger) struct RecordTimes {
 impl ArchivedFile<'_> {
     /// SHA-256 and the number of bytes.
     pub(in crate::ledger) fn digest(&self) -> io::Result<(Hash, u64)> {
-        let mut file = File::open(self.path)?;
+        let mut file = open_regular(self.path)?;
         let (mut context, mut bytes, mut chunk) = (digest::Context::new(&digest::SHA256), 0, vec![0; CHUNK]);
         loop {
             let read = file.read(&mut chunk)?;
@@ -59,7 +59,7 @@ impl ArchivedFile<'_> {
         let segment = Segment::from_file_name(self.name);
         let (mut times, mut number) = (None::<RecordTimes>, self.after);
         let position_of = |offset| segment.map_or(0, |segment| segment.position(offset));
-        let _ = lines_of(File::open(self.path)?, 0, &position_of, &mut |raw| {
+        let _ = lines_of(open_regular(self.path)?, 0, &position_of, &mut |raw| {
             number = number.saturating_add(1);
             let position = if segment.is_some() { raw.position } else { number };
             match read(raw.text) {
@@ -116,7 +116,7 @@ fn copy_segment(folder: &Path, after: i64, before: i64, to: &Path) -> io::Result
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut copy = options.open(temporary(to, &file))?;
-    io::copy(&mut File::open(folder.join(&file))?, &mut copy)?;
+    io::copy(&mut open_regular(&folder.join(&file))?, &mut copy)?;
     copy.sync_all()?;
     Ok(Some(CopiedPart { file, until: segment.position(u64::MAX) }))
 }

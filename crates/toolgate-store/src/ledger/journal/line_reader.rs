@@ -54,12 +54,20 @@ pub(super) fn lines(
     from: u64,
     each: &mut EachLine<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    match File::open(folder.join(segment.file_name())) {
+    match open_regular(&folder.join(segment.file_name())) {
         Ok(file) => lines_of(file, from, &|offset| segment.position(offset), each),
         // put away since the folder was looked at
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(ControlFlow::Continue(())),
         Err(error) => Err(error),
     }
+}
+
+/// Opens a regular file. A pipe would be waited for, and a device has no end.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        return File::open(path);
+    }
+    Err(io::Error::other(format!("'{}' is no regular file", path.display())))
 }
 
 /// The lines of a file from an offset on, each with the position that its offset stands for.

@@ -300,3 +300,26 @@ async fn postgres_lets_nobody_delete_what_is_not_sealed() {
         })
         .await;
 }
+
+/// A pipe in place of a file is refused, not waited for.
+#[cfg(unix)]
+#[tokio::test]
+async fn special_files_are_no_segments_archives_or_seals() {
+    let bed = Bed::sqlite();
+    let (to, (store, ledger)) = (folder(), open(&bed).await);
+    fill(&ledger, 4).await;
+    archive(&bed, &store, &ledger, 1_003, to.path()).await;
+    let all = archives(&store, to.path()).await;
+    let pipe = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe(&to.path().join(all[0].seal().file()));
+    assert!(all[0].verify().unwrap_err().to_string().contains("no regular file"));
+    pipe(&to.path().join(all[0].seal().seal_file()));
+    let public = store.ledger_key().await.unwrap().public();
+    assert!(Archive::open(to.path(), &public).unwrap_err().to_string().contains("no regular file"));
+    pipe(&tamper::files(&bed)[0]);
+    let refused = ledger.verify(Scope::Whole).await.unwrap_err();
+    assert!(refused.to_string().contains("no regular file"), "{refused}");
+}
