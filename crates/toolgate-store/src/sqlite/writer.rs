@@ -73,14 +73,17 @@ impl Writer {
                     let (group, stop) = self.gather(first);
                     self.commit(group);
                     if stop {
-                        return;
+                        break;
                     }
                 }
-                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.look_for_others();
         }
+        // Connections that close at the same moment leave the log behind, and a copy of the file alone would lack its end.
+        // Where another process uses the database, the log stays that process's.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 
     /// Everything that waits now, and whether the end was asked for.
