@@ -54,7 +54,12 @@ pub(super) fn lines(
     from: u64,
     each: &mut EachLine<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    match open_regular(&folder.join(segment.file_name())) {
+    let path = folder.join(segment.file_name());
+    // A pipe would be waited for, and a device has no end. What stood there is found to be missing.
+    if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok(ControlFlow::Continue(()));
+    }
+    match File::open(path) {
         Ok(file) => lines_of(file, from, &|offset| segment.position(offset), each),
         // put away since the folder was looked at
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(ControlFlow::Continue(())),
