@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toolgate_store::ledger::{
-    Archive, ArchiveError, ArchiveRequest, ArchiveSeal, Ledger, LedgerSettings, OpenArchiveError, Verification,
+    Archive, ArchiveError, ArchiveRequest, ArchiveSeal, Ledger, LedgerSettings, Verification,
 };
 
 use super::{NO_LEDGER, verify};
@@ -93,11 +93,6 @@ fn value(seal: &ArchiveSeal) -> Value {
     })
 }
 
-/// Opens the archives of a folder, or says which one can't be trusted.
-pub(super) fn open(path: &Path, public_key: &str) -> Result<Vec<Archive>, OpenArchiveError> {
-    Archive::open(path, public_key)
-}
-
 pub async fn verify_archive(path: &Path, public_key: Option<String>, place: &Place, output: Output) -> CommandResult {
     let public_key = match public_key {
         Some(key) => verify::checked_key(key)?,
@@ -108,7 +103,7 @@ pub async fn verify_archive(path: &Path, public_key: Option<String>, place: &Pla
             key
         }
     };
-    let archives = match open(path, &public_key) {
+    let archives = match Archive::open(path, &public_key) {
         Ok(archives) => archives,
         Err(fault) => {
             let message = fault.to_string();

@@ -8,7 +8,7 @@ use toolgate_store::{
     ledger::{Archive, Checkpoint, Finding, LedgerReader, Scope, Trusted, Verification},
 };
 
-use super::{NO_LEDGER, Open, archive};
+use super::{NO_LEDGER, Open};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
@@ -114,7 +114,7 @@ impl Archived {
             Some(key) => key.clone(),
             None => open.store.ledger_key().await?.public(),
         };
-        Ok(archive::open(folder, &public_key).map(Some).map_err(|fault| fault.to_string()))
+        Ok(Archive::open(folder, &public_key).map(Some).map_err(|fault| fault.to_string()))
     }
 }
 
