@@ -1,4 +1,4 @@
-//! The benchmark, given the binary a user would run.
+//! The benchmark, given the binary that is shipped.
 
 use crate::{
     fault::{Fault, Outcome},
@@ -10,8 +10,8 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<()> 
     if !manifest.is_file() {
         return Err(Fault::new("bench/Cargo.toml is not there").remedy("the benchmark lives in bench/"));
     }
-    repository.cargo().args(["build", "--release", "--package", "toolgate"]).run()?;
-    let toolgate = repository.binary("release", "toolgate")?;
+    repository.cargo().args(["build", "--profile", "dist", "--package", "toolgate"]).run()?;
+    let toolgate = repository.binary("dist", "toolgate")?;
     repository
         .cargo()
         .args(["run", "--release", "--manifest-path", "bench/Cargo.toml", "--"])
