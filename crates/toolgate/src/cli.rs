@@ -1,21 +1,26 @@
 //! The command line. Names here are a contract: people and scripts rely on them.
 
 mod books;
+mod clients;
 mod database;
+mod keys;
 mod running;
 mod team;
 mod team_work;
 mod tenants;
 mod tokens;
+mod upstreams;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 pub use self::books::{
     ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, PlansCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
+pub use self::clients::{Client, ConnectArgs, ImportArgs};
 pub use self::database::StoreCommand;
+pub use self::keys::KeyCommand;
 pub use self::running::{FinishArgs, ProcessCommand, StartTaskArgs, TaskCommand};
 
 pub use self::team::{AddAgent, AgentCommand, ProjectCommand, SetAgent, SignIn};
@@ -25,6 +30,7 @@ pub use self::tenants::{
     TenantCommand, UserCommand,
 };
 pub use self::tokens::TokenCommand;
+pub use self::upstreams::UpstreamCommand;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -179,23 +185,7 @@ pub enum Command {
     /// Take back what a receipt stands for, or all of a flow or a plan. Exit code 1: it was not, or not all of it.
     Undo(Box<UndoArgs>),
     /// Turn a client's MCP servers into upstreams of toolgate.toml, secrets moved out.
-    Import {
-        /// The file of Claude Desktop, Claude Code, Cursor, VS Code or Windsurf.
-        file: PathBuf,
-        /// Write the configuration and the secrets. Without it they are only shown, secrets never.
-        #[arg(long)]
-        write: bool,
-        /// Put each server's name before its tools' names.
-        #[arg(long)]
-        prefix: bool,
-        /// Overwrite secret files that hold something else.
-        #[arg(long, requires = "write")]
-        force: bool,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
+    Import(Box<ImportArgs>),
     /// Point a client at Toolgate: shows the change, keeps a backup, and takes it back with --undo.
     Connect(Box<ConnectArgs>),
     /// Bring the database up to date. Only this, serve, and stdio on SQLite do so.
@@ -227,47 +217,6 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
-}
-
-#[derive(Debug, Args)]
-pub struct ConnectArgs {
-    pub client: Client,
-    /// Show the change without making it.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Put the client's file back as it was.
-    #[arg(long, conflicts_with_all = ["url", "token", "stdio"])]
-    pub undo: bool,
-    /// With --undo: also where the file was changed since.
-    #[arg(long, requires = "undo")]
-    pub force: bool,
-    /// The client's file, instead of the usual one.
-    #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// The MCP address, instead of the configured one.
-    #[arg(long, conflicts_with = "stdio")]
-    pub url: Option<String>,
-    /// The token the client is to show; it is written into the client's file.
-    #[arg(long)]
-    pub token: Option<String>,
-    /// Let the client start Toolgate itself, on standard input and output.
-    #[arg(long)]
-    pub stdio: bool,
-    #[command(flatten)]
-    pub place: Place,
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// A client whose file we know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Client {
-    ClaudeDesktop,
-    ClaudeCode,
-    Cursor,
-    #[value(name = "vscode")]
-    VsCode,
-    Windsurf,
 }
 
 #[derive(Debug, Clone, Copy, Args)]
@@ -323,73 +272,4 @@ pub struct FactArgs {
     /// May run this Toolgate: metrics, plans, disables.
     #[arg(long)]
     pub operator: bool,
-}
-
-#[derive(Debug, Subcommand)]
-#[allow(clippy::large_enum_variant, reason = "one is made, once")]
-pub enum KeyCommand {
-    /// Make an API key and print it, once.
-    Create {
-        /// What the key is for.
-        #[arg(long, default_value = "")]
-        name: String,
-        #[command(flatten)]
-        facts: FactArgs,
-        /// How long it lasts; without it, until it is revoked.
-        #[arg(long)]
-        ttl: Option<String>,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// List keys, never the keys themselves.
-    List {
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// End a key; the next request with it is a stranger's.
-    Revoke {
-        id: String,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum UpstreamCommand {
-    /// List upstreams and the state of their tools.
-    List {
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Show what is new and what changed since it was accepted. Exit code 1: something waits.
-    Diff {
-        /// One upstream; without it, all.
-        name: Option<String>,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Accept tools as they are offered now, and write toolgate.lock.
-    Accept {
-        name: String,
-        /// Tools by the upstream's own names.
-        #[arg(required_unless_present = "all")]
-        tools: Vec<String>,
-        /// All of them, and forget those that are gone.
-        #[arg(long, conflicts_with = "tools")]
-        all: bool,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        output: Output,
-    },
 }

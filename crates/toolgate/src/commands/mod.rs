@@ -81,9 +81,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Replay(asked) => replay::run(*asked).await,
         Command::Receipts(command) => receipts::run(command).await,
         Command::Plans(command) => plans::run(command).await,
-        Command::Import { file, write, prefix, force, place, output } => {
-            import::run(&place, &file, import::Wish { write, prefix, force }, output)
-        }
+        Command::Import(asked) => import::run(&asked),
         Command::Connect(wish) => connect::run(&wish),
         Command::Store(command) => books::ended(store::run(command).await),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),

@@ -14,37 +14,27 @@ use serde_json::json;
 use toolgate_core::terminal_escape;
 
 use super::{client_file, print, say};
-use crate::{
-    CommandResult, Ending, Misuse,
-    cli::{Output, Place},
-    config::Config,
-};
-
-/// How the import is to be done.
-#[derive(Debug, Clone, Copy)]
-pub struct Wish {
-    pub write: bool,
-    pub prefix: bool,
-    pub force: bool,
-}
+use crate::{CommandResult, Ending, Misuse, cli::ImportArgs, config::Config};
 
 /// Names and keys are whatever the file says, so they are shown with care.
-pub fn run(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
-    import(place, file, wish, output).map_err(|problem| terminal_escape(&problem.to_string()).into())
+pub fn run(asked: &ImportArgs) -> CommandResult {
+    import(asked).map_err(|problem| terminal_escape(&problem.to_string()).into())
 }
 
-fn import(place: &Place, file: &Path, wish: Wish, output: Output) -> CommandResult {
+fn import(asked: &ImportArgs) -> CommandResult {
+    let ImportArgs { file, place, output, .. } = asked;
+    let output = *output;
     let shown = file.display().to_string();
     let text = client_file::read(file)?.ok_or_else(|| format!("{shown} is not there; name the client's file"))?;
     let (_, text) = client_file::without_mark(&text);
     let servers = servers::of(file, &client_file::object(file, text)?)?;
     let config = place.config.clone().unwrap_or_else(|| PathBuf::from("toolgate.toml"));
     let secrets = place.data.join("secrets");
-    let imported = translate::all(&shown, servers, &referred(&config, &secrets)?, wish.prefix)?;
+    let imported = translate::all(&shown, servers, &referred(&config, &secrets)?, asked.prefix)?;
     toml::from_str::<Config>(&render::upstreams(&imported.upstreams))
         .map_err(|fault| format!("{shown} can't be imported: {}; mend that server there", fault.message()))?;
     let toml = render::upstreams(&imported.shown());
-    let written = if wish.write { Some(write::all(&config, &secrets, &imported, wish.force)?) } else { None };
+    let written = if asked.write { Some(write::all(&config, &secrets, &imported, asked.force)?) } else { None };
     let files: Vec<_> =
         imported.secrets.iter().map(|secret| secrets.join(&secret.name).display().to_string()).collect();
     if output.json {
