@@ -18,6 +18,7 @@ use crate::{
     books::{call_id, now},
     noting::{Beside, Named, Noted, Ran},
     offload::contained,
+    recorded::CallTrace,
     spine::{About, Admitted, Then, ran_as},
 };
 
@@ -87,7 +88,7 @@ impl Spine {
             }
         };
         let outcome = self.on_record(&house, noted, outcome, (ran, false), started).await;
-        self.note(caller, &outcome);
+        self.note(caller, &outcome, CallTrace { id: &about.call, started });
         outcome
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     offload::contained,
     planning::PlanLink,
     receipts::After,
+    recorded::CallTrace,
     spine::{ran_as, unrecorded},
 };
 
@@ -73,7 +74,7 @@ impl Spine {
         let undo = result.as_ref().and_then(|result| result.as_ref().ok()).map(|answer| answer.undo().clone());
         let outcome = house.conclude(&tool, result, timeout);
         if matches!(outcome, Outcome::Answered(_)) {
-            self.recorder.answered(&tool, &caller, started.elapsed());
+            self.recorder.answered(&tool, &caller, &CallTrace { id: &id, started });
         }
         let undo = match (undo.unwrap_or_default(), &outcome, input) {
             (Undo::Unsaid, Outcome::Answered(output), Some(input)) => house.undo_of(&tool, &input, output),

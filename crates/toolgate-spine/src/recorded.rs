@@ -6,7 +6,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::value::RawValue;
@@ -19,6 +19,27 @@ use crate::{
     noting::{Noted, Ran},
     spine::{not_recorded, ran_as},
 };
+
+/// The id of a call, as in the ledger, and when it arrived: what a line of the log says of it.
+#[derive(Clone, Copy)]
+pub(crate) struct CallTrace<'a> {
+    pub id: &'a str,
+    pub started: Instant,
+}
+
+impl CallTrace<'_> {
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+/// A call that did not run, as the log shows it.
+pub(crate) struct LoggedRefusal<'a> {
+    pub call: CallTrace<'a>,
+    pub outcome: &'static str,
+    pub rule: &'a str,
+    pub approval: Option<&'a str>,
+}
 
 /// A call that may run, once.
 pub struct Recorded {
@@ -158,23 +179,25 @@ impl Recorder {
         })
     }
 
-    pub(crate) fn answered(&self, tool: &Tool, caller: &Caller, took: Duration) {
-        let counters = self.counters(tool);
+    pub(crate) fn answered(&self, tool: &Tool, caller: &Caller, call: &CallTrace<'_>) {
+        let (counters, took) = (self.counters(tool), call.elapsed());
         counters.answered.fetch_add(1, Ordering::Relaxed);
         counters.busy_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        tracing::debug!(target: "toolgate::calls", tool = %tool.name, principal = caller.principal(), outcome = "answered");
+        tracing::debug!(target: "toolgate::calls", call = call.id, tool = %tool.name, principal = caller.principal(), outcome = "answered", ?took);
     }
 
-    pub(crate) fn turned_away(&self, tool: Option<&Tool>, caller: &Caller, outcome: &'static str, rule: &str) {
+    pub(crate) fn turned_away(&self, tool: Option<&Tool>, caller: &Caller, refusal: &LoggedRefusal<'_>) {
+        let LoggedRefusal { call, outcome, rule, approval } = refusal;
+        let took = call.elapsed();
         match tool {
             Some(tool) => {
                 let counters = self.counters(tool);
                 *counters.outcomes.lock().unwrap_or_else(PoisonError::into_inner).entry(outcome).or_default() += 1;
-                tracing::info!(target: "toolgate::calls", tool = %tool.name, principal = caller.principal(), outcome, rule);
+                tracing::info!(target: "toolgate::calls", call = call.id, tool = %tool.name, principal = caller.principal(), outcome, rule, approval, ?took);
             }
             None => {
                 self.unknown.fetch_add(1, Ordering::Relaxed);
-                tracing::info!(target: "toolgate::calls", principal = caller.principal(), outcome);
+                tracing::info!(target: "toolgate::calls", call = call.id, principal = caller.principal(), outcome, ?took);
             }
         }
     }

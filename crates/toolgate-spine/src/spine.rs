@@ -23,6 +23,7 @@ use crate::{
     offload::contained,
     planning::{Planning, StepOf},
     receipts::with_meta,
+    recorded::{CallTrace, LoggedRefusal},
 };
 
 /// Runs calls along the one path and holds the house they run in.
@@ -144,43 +145,50 @@ impl Spine {
 
     /// The same for a call that may be a step of a plan, whose yes is then the plan's.
     pub(crate) async fn call_within(&self, caller: &Arc<Caller>, call: Call<'_>, step: Option<&StepOf<'_>>) -> Outcome {
-        let outcome = self.walk(caller, call, step).await;
-        self.note(caller, &outcome);
+        let (id, started) = (call_id(now()), Instant::now());
+        let outcome = self.walk(caller, call, step, (&id, started)).await;
+        self.note(caller, &outcome, CallTrace { id: &id, started });
         outcome
     }
 
-    pub(crate) fn note(&self, caller: &Caller, outcome: &Outcome) {
-        match outcome {
-            Outcome::Answered(_) | Outcome::InputRequired { .. } => {}
-            Outcome::Denied { tool, denial, .. } => {
-                self.recorder.turned_away(Some(tool), caller, "denied", &denial.rule)
-            }
-            Outcome::NeedsApproval { tool, denial, .. } => {
-                self.recorder.turned_away(Some(tool), caller, "needs_approval", &denial.rule);
-            }
-            Outcome::Refused { tool, code, .. } => self.recorder.turned_away(Some(tool), caller, "refused", code),
-            Outcome::Unknown => self.recorder.turned_away(None, caller, "unknown", ""),
-            Outcome::Unbound { tool, argument } => self.recorder.turned_away(Some(tool), caller, "unbound", argument),
-            Outcome::Unavailable { tool, .. } => self.recorder.turned_away(Some(tool), caller, "unavailable", ""),
-            Outcome::Rejected { tool, .. } => self.recorder.turned_away(Some(tool), caller, "rejected", ""),
-            Outcome::Unrecorded { .. } => self.recorder.turned_away(None, caller, "unrecorded", ""),
-        }
+    pub(crate) fn note(&self, caller: &Caller, outcome: &Outcome, call: CallTrace<'_>) {
+        let (outcome_name, rule) = match outcome {
+            Outcome::Answered(_) | Outcome::InputRequired { .. } => return,
+            Outcome::Denied { denial, .. } => ("denied", denial.rule.as_str()),
+            Outcome::NeedsApproval { denial, .. } => ("needs_approval", denial.rule.as_str()),
+            Outcome::Refused { code, .. } => ("refused", *code),
+            Outcome::Unknown => ("unknown", ""),
+            Outcome::Unbound { argument, .. } => ("unbound", argument.as_str()),
+            Outcome::Unavailable { .. } => ("unavailable", ""),
+            Outcome::Rejected { .. } => ("rejected", ""),
+            Outcome::Unrecorded { .. } => ("unrecorded", ""),
+        };
+        let approval = match outcome {
+            Outcome::NeedsApproval { approval, .. } => approval.as_ref().map(|approval| approval.id.as_str()),
+            _ => None,
+        };
+        let refusal = LoggedRefusal { call, outcome: outcome_name, rule, approval };
+        self.recorder.turned_away(outcome.tool().map(|tool| &**tool), caller, &refusal);
     }
 
-    async fn walk(&self, caller: &Arc<Caller>, call: Call<'_>, step: Option<&StepOf<'_>>) -> Outcome {
-        let started = Instant::now();
+    async fn walk(
+        &self,
+        caller: &Arc<Caller>,
+        call: Call<'_>,
+        step: Option<&StepOf<'_>>,
+        (id, started): (&Arc<str>, Instant),
+    ) -> Outcome {
         if let Err(outcome) = self.caught_up().await {
             return *outcome;
         }
         let house = self.house.load_full();
-        let id = call_id(now());
-        let mut about = About { call: Arc::clone(&id), tool: None };
+        let mut about = About { call: Arc::clone(id), tool: None };
         let admitted = match self.admit(&house, caller, (&call, step), &mut about).await {
             Ok(admitted) => admitted,
             Err(outcome) => {
                 let named = Named { tool: about.tool.as_ref(), kind: call.kind, asked: call.name };
                 let noted =
-                    Noted::turned_away(&house, caller, &id, named, call.arguments).part_of(step.map(StepOf::plan));
+                    Noted::turned_away(&house, caller, id, named, call.arguments).part_of(step.map(StepOf::plan));
                 return self.on_record(&house, noted, *outcome, (Ran::No, false), started).await;
             }
         };
@@ -188,10 +196,10 @@ impl Spine {
         match admitted.then {
             Then::Preview(previewed) => {
                 let named = Named::known(&tool, call.name);
-                let noted = Noted::of(&house, caller, &id, named, Some(previewed.arguments()));
+                let noted = Noted::of(&house, caller, id, named, Some(previewed.arguments()));
                 let shown = self.preview(&house, caller, &tool, &*admitted.source, &previewed);
                 let outcome = Box::pin(shown).await;
-                self.recorder.answered(&tool, caller, started.elapsed());
+                self.recorder.answered(&tool, caller, &CallTrace { id, started });
                 self.on_record(&house, noted, outcome, (Ran::No, true), started).await
             }
             Then::Run(guarded, yes) => {
@@ -199,6 +207,7 @@ impl Spine {
                 let (client, plan) = (call.client, step.map(StepOf::link));
                 // that of the last decision, which a wait for an approval may have made another
                 let house = Arc::clone(&guarded.decided.house);
+                let id = Arc::clone(id);
                 let call = Carried { id, house, guarded, yes, source, slot, client, plan, started };
                 match ran_as(&tool) {
                     Ran::Write => Box::pin(self.carried(call)).await,

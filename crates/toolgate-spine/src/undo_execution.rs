@@ -18,6 +18,7 @@ use crate::{
     counterpart::CounterCall,
     noting::{Named, Noted, Ran},
     receipts::{self, Done, leave},
+    recorded::CallTrace,
 };
 
 /// How much of a tool's words is repeated.
@@ -48,6 +49,7 @@ impl Spine {
         let BegunUndo { receipt, record, caller, lang } = &begun;
         let way = UndoMethod::of(receipt, record)?;
         let id = call_id(now());
+        let trace = CallTrace { id: &id, started };
         let gone = || UndoProblem::Refused(format!("tool '{}' is not here any more", way.tool()));
         let noted = |named: Named<'_>| {
             let noted = Noted::of(&house, caller, &id, named, way.arguments());
@@ -57,7 +59,7 @@ impl Spine {
         let admitted = match self.admit_undo(&house, &begun, &way, &call).await {
             Ok(admitted) => admitted,
             Err(outcome) => {
-                self.note(caller, &outcome);
+                self.note(caller, &outcome, trace);
                 let named = Named { tool: outcome.tool(), kind: Kind::Tool, asked: way.tool() };
                 let outcome = self.on_record(&house, noted(named), *outcome, (Ran::No, false), started).await;
                 return Err(turned_away(outcome).unwrap_or_else(gone));
@@ -85,8 +87,8 @@ impl Spine {
             outcome => outcome,
         };
         match &problem {
-            None => self.recorder().answered(&tool, caller, started.elapsed()),
-            Some(_) => self.note(caller, &outcome),
+            None => self.recorder().answered(&tool, caller, &trace),
+            Some(_) => self.note(caller, &outcome, trace),
         }
         let outcome = self.on_record(&house, noted, outcome, (Ran::Write, false), started).await;
         let undo = match (undo.unwrap_or_default(), &answered, way.arguments()) {

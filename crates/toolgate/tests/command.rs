@@ -118,6 +118,8 @@ mod routes;
 mod sandbox;
 #[path = "command/shutdown.rs"]
 mod shutdown;
+#[path = "command/start.rs"]
+mod start;
 #[path = "command/stdio.rs"]
 mod stdio;
 #[path = "command/store_away.rs"]

@@ -31,6 +31,7 @@ impl Site {
         }
         let origin = match self.front.check(&head.uri, &head.headers) {
             Ok(origin) => origin.cloned(),
+            Err(Refused::Host) if is_probe(&head) => None,
             Err(refused) => return turned_away(refused),
         };
         if head.headers.get_all(header::AUTHORIZATION).iter().nth(1).is_some() {
@@ -193,6 +194,13 @@ pub(super) fn by_header(head: &Parts) -> Credentials<'_> {
         .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()));
     let address = head.extensions.get::<ClientAddress>().map(|client| client.0);
     Credentials { bearer, browser: head.headers.contains_key(header::ORIGIN), address, ..Credentials::default() }
+}
+
+/// Load balancers and schedulers probe by whatever address they know, and learn nothing but a state.
+fn is_probe(head: &Parts) -> bool {
+    head.method == Method::GET
+        && matches!(head.uri.path(), "/healthz" | "/readyz")
+        && !head.headers.contains_key(header::ORIGIN)
 }
 
 fn turned_away(refused: Refused) -> Answer {

@@ -13,7 +13,7 @@ use toolgate_core::pin::Lock;
 use toolgate_spine::{Spine, SpineDoor};
 use toolgate_store::Store;
 
-use super::newcomers::Newcomers;
+use super::{newcomers::Newcomers, serve::UpstreamReport};
 use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, rule_files, upstreams::Upstreams};
 
 /// How often files are looked at, and how long upstreams rest after one was.
@@ -37,6 +37,7 @@ pub struct Keeper {
     pub catalog: Catalog,
     /// Whoever wants the house to follow a changed catalogue, and waits until it does.
     pub asked: mpsc::Receiver<oneshot::Sender<Result<(), String>>>,
+    pub report: UpstreamReport,
 }
 
 impl Keeper {
@@ -87,6 +88,7 @@ impl Keeper {
                 seen = loaded.clone();
                 // whatever they say next may be of others than before
                 offered.clear();
+                self.report_upstreams();
             }
         }
         self.upstreams.stop().await;
@@ -101,6 +103,14 @@ impl Keeper {
             self.look_at_upstreams();
         }
         self.spine.settle(settled);
+        self.report_upstreams();
+    }
+
+    fn report_upstreams(&mut self) {
+        match self.ground.lock_file().read() {
+            Ok(lock) => self.report.update(&self.upstreams, &lock),
+            Err(problem) => tracing::error!(%problem, "the state of the upstreams can't be told"),
+        }
     }
 
     async fn follow_catalog(&mut self) -> Result<(), String> {
@@ -162,16 +172,6 @@ impl Keeper {
 
     fn raise(&self) -> Result<(), Misuse> {
         let lock = self.ground.lock_file().read()?;
-        for name in self.upstreams.names() {
-            let waiting = self.upstreams.waiting(name, &lock);
-            if waiting > 0 {
-                tracing::warn!(
-                    upstream = name,
-                    waiting,
-                    "tools wait to be accepted: toolgate upstream diff, toolgate upstream accept"
-                );
-            }
-        }
         let house = raise::house(&self.ground, &lock, &self.store, &self.upstreams, &self.catalog, &self.door)?;
         self.spine.replace(house);
         Ok(())

@@ -42,7 +42,8 @@ fn track(minutes: i64) -> String {
 
 #[test]
 fn with_every_pack_a_stranger_sees_the_public_tools_authenticate_and_help() {
-    let home = Home::bare();
+    let packs = ["admin", "fitness", "gate", "process", "spine", "team", "todo", "workspace"];
+    let home = Home::with(&packs.map(|pack| format!("[packs.{pack}]\n")).concat());
     let gate = home.serve();
     let mut expected: Vec<&str> = PUBLIC.iter().copied().chain(["authenticate", "help"]).collect();
     expected.sort_unstable();
@@ -56,7 +57,7 @@ fn with_every_pack_a_stranger_sees_the_public_tools_authenticate_and_help() {
 
 #[test]
 fn files_in_the_data_folder_are_imported_and_an_operator_takes_that_back() {
-    let home = Home::bare();
+    let home = Home::with("[packs.fitness]\n");
     let gate = home.serve();
     let call = |token: &str, tool: &str, arguments: Value| {
         let result = gate.ask(&Message::call(Era::Late, tool, arguments).bearer(token)).result();
@@ -77,7 +78,7 @@ fn files_in_the_data_folder_are_imported_and_an_operator_takes_that_back() {
 
 #[test]
 fn what_is_in_sent_files_is_not_recorded() {
-    let home = Home::bare();
+    let home = Home::with("[packs.fitness]\n");
     let gate = home.serve();
     let alice = home.mint("--user alice");
     let files = json!([{"name": "a.gpx", "data": "c2VjcmV0IHBsYWNlcw=="}]);

@@ -6,7 +6,8 @@ use super::bed::{
     message::{Era, Message},
 };
 
-const PATHS: [(&str, &str); 4] = [("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"), ("OPTIONS", "/mcp")];
+const PATHS: [(&str, &str); 4] =
+    [("POST", "/healthz"), ("GET", "/api/v1/approvals"), ("GET", "/metrics"), ("OPTIONS", "/mcp")];
 
 #[test]
 fn a_host_it_does_not_go_by_is_refused_everywhere() {
@@ -21,7 +22,21 @@ fn a_host_it_does_not_go_by_is_refused_everywhere() {
         }
     }
     for host in ["localhost", "127.0.0.1:1", "[::1]:8484"] {
-        assert_eq!(gate.send(&Request::new("GET", "/healthz").header("Host", host)).status, 200, "{host}");
+        assert_eq!(gate.ask(&Message::list(Era::Late).header("Host", host)).status, 200, "{host}");
+    }
+}
+
+#[test]
+fn probes_are_answered_by_whatever_address_they_know() {
+    let home = Home::bare();
+    let gate = home.serve();
+    for path in ["/healthz", "/readyz"] {
+        for host in ["10.2.3.4:8492", "toolgate.tools.svc.cluster.local", "localhost"] {
+            let probe = Request::new("GET", path).header("Host", host);
+            assert_eq!(gate.send(&probe).status, 200, "{host} {path}");
+            let browser = probe.header("Origin", "https://evil.example");
+            assert_eq!(gate.send(&browser).status, 403, "a page of another site is no probe: {host} {path}");
+        }
     }
 }
 
@@ -45,7 +60,7 @@ fn an_origin_it_does_not_know_is_refused_everywhere() {
 fn configured_names_and_origins_are_let_in_and_browsers_told_so() {
     let home = Home::with("[packs.gate]\n[server]\nhosts = [\"tools.example\"]\norigins = [\"https://app.example\"]\n");
     let gate = home.serve();
-    assert_eq!(gate.send(&Request::new("GET", "/healthz").header("Host", "tools.example")).status, 200);
+    assert_eq!(gate.ask(&Message::list(Era::Late).header("Host", "tools.example")).status, 200);
     let list = Message::list(Era::Late).header("Origin", "https://app.example");
     let answer = gate.ask(&list);
     assert_eq!(answer.status, 200);

@@ -65,8 +65,9 @@ impl Served {
                 panic!("the server ended with {status}: {}", err.so_far());
             }
             let said = out.so_far();
-            let line = said.lines().find(|line| line.starts_with("Get a token: ")).and(said.lines().next())?;
-            let address = line.strip_prefix("MCP address: http://")?.strip_suffix("/mcp")?;
+            said.lines().find(|line| line.starts_with("Next: "))?;
+            let line = said.lines().find_map(|line| line.strip_prefix("MCP address: http://"))?;
+            let address = line.strip_suffix("/mcp")?;
             Some(address.parse().unwrap())
         });
         Self { child, address, out, err }
@@ -88,6 +89,11 @@ impl Served {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream
+    }
+
+    /// The lines on standard output so far.
+    pub fn out(&self) -> String {
+        self.out.so_far()
     }
 
     pub fn log(&self) -> String {
