@@ -1,17 +1,23 @@
-//! Upstreams nobody has accepted anything of: accepted as they are, asked about at the terminal, or left to wait.
+//! Upstreams that nobody has accepted anything of: accepted as they are, asked about at the terminal, or left to wait.
 
 use std::{
     collections::BTreeSet,
-    io::{BufRead, IsTerminal, Write},
-    sync::Arc,
+    sync::{Arc, mpsc as blocking},
     thread,
 };
 
 use tokio::sync::mpsc;
-use toolgate_core::pin::{self, Choice, Digest, Lock, visible};
+use toolgate_core::pin::{Acceptance, Choice, Digest, Lock};
 use toolgate_upstream::Definition;
 
-use crate::upstreams::{self, Upstreams};
+use super::upstream::{
+    claim::{ToolLine, has_hidden_warnings, tool_lines},
+    outcome,
+};
+use crate::{
+    terminal,
+    upstreams::{self, Upstreams},
+};
 
 /// What becomes of an upstream's tools when it is seen for the first time.
 pub enum Newcomers {
@@ -21,17 +27,25 @@ pub enum Newcomers {
     Wait,
 }
 
-/// Whoever sits at the terminal is asked once for each upstream.
+/// Whoever sits at the terminal is asked once for each upstream, one question at a time.
 pub struct Asking {
     asked: BTreeSet<String>,
-    yes: mpsc::UnboundedSender<Seen>,
-    pub answers: mpsc::UnboundedReceiver<Seen>,
+    questions: blocking::Sender<Question>,
+    answers: mpsc::UnboundedReceiver<Approved>,
 }
 
-/// What was shown to whoever said yes: no more is accepted.
-pub struct Seen {
+struct Question {
+    upstream: String,
+    offered: Vec<Definition>,
+    tools: Vec<(String, Digest)>,
+}
+
+/// The tools that somebody has seen and agreed to: no more is accepted.
+pub struct Approved {
     upstream: String,
     tools: Vec<(String, Digest)>,
+    /// What became of the answer, for the terminal.
+    told: blocking::Sender<String>,
 }
 
 impl Newcomers {
@@ -40,9 +54,8 @@ impl Newcomers {
         if accept_new {
             return Self::Accept;
         }
-        if may_ask && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            let (yes, answers) = mpsc::unbounded_channel();
-            return Self::Ask(Asking { asked: BTreeSet::new(), yes, answers });
+        if may_ask && terminal::can_ask() {
+            return Self::Ask(Asking::start());
         }
         Self::Wait
     }
@@ -59,18 +72,30 @@ impl Newcomers {
         }
     }
 
-    /// The next upstream that someone said yes to. Never comes where nobody is asked.
-    pub async fn answered(&mut self) -> Seen {
+    /// The next upstream that somebody accepts. Never comes where nobody is asked.
+    pub async fn answered(&mut self) -> Approved {
         if let Self::Ask(asking) = self
-            && let Some(seen) = asking.answers.recv().await
+            && let Some(approved) = asking.answers.recv().await
         {
-            return seen;
+            return approved;
         }
         std::future::pending().await
     }
 }
 
 impl Asking {
+    /// Questions are put by a thread of its own: reading a terminal can't be called off, and must not hold up the end.
+    fn start() -> Self {
+        let (questions, waiting) = blocking::channel::<Question>();
+        let (yes, answers) = mpsc::unbounded_channel();
+        thread::spawn(move || {
+            while let Ok(question) = waiting.recv() {
+                ask(question, &yes);
+            }
+        });
+        Self { asked: BTreeSet::new(), questions, answers }
+    }
+
     fn ask_about(&mut self, upstreams: &Upstreams, lock: &Lock) {
         for (name, offered) in upstreams.newcomers(lock) {
             if offered.is_empty() || !self.asked.insert(name.clone()) {
@@ -78,47 +103,48 @@ impl Asking {
             }
             let judged = upstreams::judge(lock, &name, &offered);
             let tools = judged.into_iter().filter_map(|judged| Some((judged.name, judged.digest?))).collect();
-            let (seen, yes) = (Seen { upstream: name, tools }, self.yes.clone());
-            // a thread of its own: reading a terminal can't be called off, and must not hold up the end
-            thread::spawn(move || {
-                if asked(&seen, &offered) {
-                    let _ = yes.send(seen);
-                }
-            });
+            let _ = self.questions.send(Question { upstream: name, offered, tools });
         }
     }
 }
 
-impl Seen {
-    /// Whether the lock changed.
-    pub fn accept(&self, upstreams: &Upstreams, lock: &mut Lock) -> bool {
-        let Some(upstream) = upstreams.get(&self.upstream).map(Arc::clone) else { return false };
+impl Approved {
+    /// Pins the tools that are still offered as they were shown.
+    pub fn accept(&self, upstreams: &Upstreams, lock: &mut Lock) -> Acceptance {
+        let Some(upstream) = upstreams.get(&self.upstream).map(Arc::clone) else { return Acceptance::default() };
         let reviewed: Vec<(&str, Digest)> = self.tools.iter().map(|(name, digest)| (name.as_str(), *digest)).collect();
-        let offered = upstream.definitions();
-        let acceptance = lock.accept(&self.upstream, Choice::Reviewed(&reviewed), &upstreams::named(&offered));
-        for refused in &acceptance.refused {
-            tracing::warn!(upstream = self.upstream, "{refused}");
-        }
-        !acceptance.added.is_empty()
+        lock.accept(&self.upstream, Choice::Reviewed(&reviewed), &upstreams::named(&upstream.definitions()))
+    }
+
+    /// Tells the person what became of the answer.
+    pub fn tell(&self, acceptance: &Acceptance, lock: &str) {
+        let _ = self.told.send(outcome(&self.upstream, acceptance, lock));
+    }
+
+    pub fn tell_fault(&self, fault: &str) {
+        let _ = self.told.send(format!("not accepted: {fault}\n"));
     }
 }
 
-fn asked(seen: &Seen, offered: &[Definition]) -> bool {
-    let names: Vec<String> = seen.tools.iter().map(|(name, _)| visible(name)).collect();
-    let mut question = format!("\nUpstream '{}' is new. It offers: {}\n", seen.upstream, names.join(", "));
-    for definition in offered {
-        for warning in pin::warnings(definition.raw.get()) {
-            let (name, path) = (visible(&definition.name), visible(&warning.path));
-            question.push_str(&format!("    look: {name}: {} at {path}: {}\n", warning.kind, warning.excerpt));
-        }
+/// One question, up to what became of its answer: the next one waits for that.
+fn ask(question: Question, yes: &mpsc::UnboundedSender<Approved>) {
+    let Question { upstream, offered, tools } = question;
+    let lines: Vec<ToolLine> = offered.iter().map(|definition| ToolLine::of(definition, None)).collect();
+    let mut text = format!("\nThe upstream '{upstream}' is new. It offers:\n{}", tool_lines(&lines, terminal::width()));
+    if has_hidden_warnings(&lines) {
+        text.push_str(&format!("   ! warnings: toolgate upstream diff {upstream} --full\n"));
     }
-    question.push_str(&format!("Look at them with: toolgate upstream diff {}\nAccept them? [y/N] ", seen.upstream));
-    // not locked while the answer is waited for: the log goes there too
-    let mut terminal = std::io::stderr();
-    if terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush()).is_err() {
-        return false;
+    terminal::tell(&text);
+    let count = lines.len();
+    let what = if count == 1 { "this tool".to_owned() } else { format!("these {count} tools") };
+    if !terminal::confirm(&format!("Accept {what}?")) {
+        terminal::tell(&format!("not accepted; later: toolgate upstream accept {upstream}\n"));
+        return;
     }
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+    let (told, outcome) = blocking::channel();
+    if yes.send(Approved { upstream, tools, told }).is_ok()
+        && let Ok(outcome) = outcome.recv()
+    {
+        terminal::tell(&outcome);
+    }
 }

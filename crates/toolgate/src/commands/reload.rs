@@ -9,11 +9,11 @@ use std::{
 };
 
 use tokio::sync::{mpsc, oneshot, watch};
-use toolgate_core::pin::Lock;
+use toolgate_core::pin::{Acceptance, Lock};
 use toolgate_spine::{Spine, SpineDoor};
 use toolgate_store::Store;
 
-use super::newcomers::Newcomers;
+use super::accept_new::{Approved, Newcomers};
 use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, rule_files, upstreams::Upstreams};
 
 /// How often files are looked at, and how long upstreams rest after one was.
@@ -58,10 +58,8 @@ impl Keeper {
                     self.follow_upstreams(&mut offered);
                     continue;
                 }
-                seen = self.newcomers.answered() => {
-                    if let Err(problem) = self.change_lock(|keeper, lock| seen.accept(&keeper.upstreams, lock)) {
-                        tracing::error!(%problem, "what was accepted could not be written down");
-                    }
+                approved = self.newcomers.answered() => {
+                    self.accept(&approved);
                     continue;
                 }
                 Some(answer) = self.asked.recv() => {
@@ -137,6 +135,21 @@ impl Keeper {
         }
     }
 
+    fn accept(&mut self, approved: &Approved) {
+        let mut acceptance = Acceptance::default();
+        let written = self.change_lock(|keeper, lock| {
+            acceptance = approved.accept(&keeper.upstreams, lock);
+            !acceptance.added.is_empty()
+        });
+        match written {
+            Ok(()) => approved.tell(&acceptance, &self.ground.lock_file().path().display().to_string()),
+            Err(problem) => {
+                tracing::error!(%problem, "the lock can't be written");
+                approved.tell_fault(&problem.to_string());
+            }
+        }
+    }
+
     fn look_at_upstreams(&mut self) {
         let look = |keeper: &mut Self, lock: &mut Lock| keeper.newcomers.look_at(&keeper.upstreams, lock);
         if let Err(problem) = self.change_lock(look) {
@@ -162,15 +175,12 @@ impl Keeper {
 
     fn raise(&self) -> Result<(), Misuse> {
         let lock = self.ground.lock_file().read()?;
-        for name in self.upstreams.names() {
-            let waiting = self.upstreams.waiting(name, &lock);
-            if waiting > 0 {
-                tracing::warn!(
-                    upstream = name,
-                    waiting,
-                    "tools wait to be accepted: toolgate upstream diff, toolgate upstream accept"
-                );
-            }
+        for (upstream, waiting) in self.upstreams.newly_waiting(&lock) {
+            tracing::warn!(
+                upstream,
+                waiting,
+                "tools wait to be accepted: toolgate upstream diff, toolgate upstream accept"
+            );
         }
         let house = raise::house(&self.ground, &lock, &self.store, &self.upstreams, &self.catalog, &self.door)?;
         self.spine.replace(house);

@@ -26,9 +26,9 @@ use toolgate_store::{
 use toolgate_upstream::conceal_process;
 
 use super::{
+    accept_new::Newcomers,
     following::Follower,
     ledger::checkpoint_settings,
-    newcomers::Newcomers,
     reload::{Keeper, Stamps, stamps},
     say,
     sign_in::{Refused, sign_in, sign_out},
@@ -44,7 +44,8 @@ use crate::{
     ground::{Ground, duration},
     logging, raise,
     server_limits::{anonymous_limits, book_limits, check_limits, retention_age, server_limits, stream_limits},
-    upstreams::{Upstreams, check_sandboxes},
+    upstream_connections::check_sandboxes,
+    upstreams::Upstreams,
     webhooks,
 };
 
