@@ -61,8 +61,8 @@ def test_a_new_servers_tools_wait_for_someone_to_accept_them(home):
         assert listed.names == []
         assert called.message.endswith("Unknown tool: lookup")
         code, told = diff(home)
-        assert code == 1 and "words lookup: new" in told
-        gate.command("upstream", "accept", "words", "lookup")
+        assert code == 1 and "words: 1 new" in told and "lookup" in told
+        gate.command("upstream", "accept", "words", "--tool", "lookup")
         until(place, alice, lambda names: names == ["lookup"])
         [called] = client().ask(place, alice, [Call("lookup", {"word": "x"})])
         assert called.text == "looked up x"

@@ -12,7 +12,7 @@ import pytest
 
 from asking import ANONYMOUS, LIST, Call, Caller, Place
 from clients.node import node, packages
-from gate import Gate, serving
+from gate import Gate, binary, clean_environment, serving
 
 CONFIGURATION = """
 [packs.gate]
@@ -146,7 +146,12 @@ def test_wrong_arguments_are_refused_before_the_server_hears_of_them(client, thr
 def test_the_lock_is_a_file_people_can_read(gateway):
     lock = (gateway.data.parent / "toolgate.lock").read_text()
     assert "get_current_time" in lock and "sha256:" in lock
-    told = json.loads(gateway.command("upstream", "list", "--json"))
+    line = [binary(), "upstream", "list", "--json", "--data", str(gateway.data)]
+    listed = subprocess.run(
+        line, capture_output=True, text=True, timeout=60, env=clean_environment(), cwd=gateway.data.parent
+    )
+    assert listed.returncode == 1, "one of them does not answer"
+    told = json.loads(listed.stdout)
     states = {each["upstream"]: {tool["state"] for tool in each["tools"]} for each in told}
     assert states["time"] == {"accepted"} and states["files"] == {"accepted"}
     assert [each["fault"] is not None for each in told if each["upstream"] == "dead"] == [True]

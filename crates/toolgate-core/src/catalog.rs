@@ -59,7 +59,7 @@ impl Meant {
 pub enum CatalogProblem {
     #[error(
         "the tools '{first}' of {first_source} and '{second}' of {second_source} have the same name '{name}' on the wire; \
-         give one source a prefix: [packs.NAME] prefix = \"…\""
+         give one of them a prefix: [packs.{second_source}] prefix = \"{second_source}_\""
     )]
     Clash { name: String, first: String, first_source: String, second: String, second_source: String },
     #[error(transparent)]

@@ -7,6 +7,7 @@ use std::{
 
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use toolgate_core::LogThrottle;
 
 use crate::{
     Definition, Fault, State,
@@ -31,6 +32,7 @@ pub(crate) async fn keep(inner: Arc<Inner>, stop: CancellationToken) {
 async fn connect_for_ever(inner: &Inner, stop: &CancellationToken) {
     let patience = &inner.config.patience;
     let mut backoff = Backoff::new(patience.reconnect);
+    let mut reasons = RepeatedReason::default();
     while !stop.is_cancelled() {
         let fault = match timeout(patience.connect, connect(inner)).await {
             Ok(Ok(live)) => {
@@ -51,9 +53,29 @@ async fn connect_for_ever(inner: &Inner, stop: &CancellationToken) {
         };
         let pause = backoff.pause();
         let upstream = &inner.config.name;
-        tracing::warn!(target: "toolgate::upstream", upstream, "not connected, again in {} ms: {fault}", pause.as_millis());
+        reasons.say(&fault, |times| {
+            let again = if times == 0 { String::new() } else { format!(" (the same {times} times more)") };
+            tracing::warn!(target: "toolgate::upstream", upstream, "not connected, again in {} ms: {fault}{again}", pause.as_millis());
+        });
         inner.state.send_replace(State::Down(fault));
         sleep(pause).await;
+    }
+}
+
+/// A reason that is logged once, and then once a minute for as long as it stays the same.
+#[derive(Default)]
+struct RepeatedReason {
+    last: Option<Fault>,
+    throttle: LogThrottle,
+}
+
+impl RepeatedReason {
+    fn say(&mut self, fault: &Fault, line: impl FnOnce(u64)) {
+        if self.last.as_ref() != Some(fault) {
+            self.last = Some(fault.clone());
+            self.throttle = LogThrottle::default();
+        }
+        self.throttle.say(line);
     }
 }
 
@@ -166,5 +188,21 @@ fn publish(inner: &Inner, lists: impl IntoIterator<Item = Option<(Listed, Vec<De
     }
     if changed {
         inner.changes.send_modify(|changes| *changes += 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_logged_once_until_it_is_another() {
+        let missing = Fault::Misconfigured { why: "program 'x' can't be started".to_owned() };
+        let ended = Fault::Down { why: "its program ended".to_owned() };
+        let (mut reasons, mut lines) = (RepeatedReason::default(), Vec::new());
+        for fault in [&missing, &missing, &missing, &ended, &ended, &missing] {
+            reasons.say(fault, |_| lines.push(fault.clone()));
+        }
+        assert_eq!(lines, [missing.clone(), ended, missing]);
     }
 }

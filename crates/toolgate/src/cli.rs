@@ -30,7 +30,7 @@ pub use self::tenants::{
     TenantCommand, UserCommand,
 };
 pub use self::tokens::TokenCommand;
-pub use self::upstreams::UpstreamCommand;
+pub use self::upstreams::{AcceptArgs, AddArgs, UpstreamCommand};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -138,6 +138,8 @@ pub enum Command {
     /// Tokens of Toolgate's own.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Add an MCP server to toolgate.toml: a command to start, or an address.
+    Add(Box<AddArgs>),
     /// MCP servers behind the gate, and which of their tools were accepted.
     #[command(subcommand)]
     Upstream(UpstreamCommand),

@@ -58,6 +58,12 @@ impl Ground {
         Ok(raise::gate(&self.config, &upstreams::pinned(&self.config, &lock), catalog)?)
     }
 
+    /// Warnings about names and patterns in the configuration that no tool has.
+    pub fn attribute_warnings(&self) -> Result<Vec<String>, Misuse> {
+        let lock = self.lock_file().read()?;
+        Ok(raise::attribute_warnings(&self.config, &upstreams::pinned(&self.config, &lock))?)
+    }
+
     /// The same with what the store says of tools, where there is a store, and whatever else is to be looked up in it.
     pub async fn stored_gate<T>(
         &self,

@@ -15,11 +15,15 @@ mod linear;
 mod logging;
 mod more;
 mod operator;
+mod progress;
 mod raise;
 mod rule_files;
 mod sample;
 mod server_limits;
 mod taken_names;
+mod terminal;
+mod tool_attributes;
+mod upstream_connections;
 mod upstreams;
 mod webhooks;
 

@@ -9,11 +9,7 @@ use std::{
 };
 
 use toolgate_core::{
-    Blueprint, Gate, GateProblem, Kind, Tool, ToolName,
-    caller::BadFact,
-    pin::Lock,
-    suggest::hint,
-    tool::{BadToolName, is_of_more},
+    Blueprint, Gate, GateProblem, Kind, Tool, ToolName, caller::BadFact, pin::Lock, suggest::hint, tool::BadToolName,
 };
 use toolgate_packs::{
     BadPack,
@@ -33,11 +29,12 @@ use toolgate_store::{Location, Store};
 
 use crate::{
     catalog::Catalog,
-    config::{Config, DISABLED_TOOLS, FlowConfig, Naming, Pack, ToolConfig},
+    config::{Config, FlowConfig, Naming, Pack},
     ground::{Ground, duration},
     more,
     rule_files::rule_files,
     taken_names::{ForeignTool, TakenNames},
+    tool_attributes,
     upstreams::{Pinned, Upstreams},
 };
 
@@ -71,6 +68,8 @@ pub enum RaiseProblem {
     UnwantedDefinitions { pack: String },
     #[error("{place} names the tool '{name}', which is not registered{hint}")]
     UnknownTool { place: &'static str, name: String, hint: String },
+    #[error("[tools.\"{pattern}\"] matches no tool that is built in or accepted")]
+    NoMatch { pattern: String },
     #[error("{tool}: {fault}")]
     BadFact { tool: String, fault: BadFact },
     #[error("[{place}.\"{name}\"] is about nothing: only upstreams have {place}, and there are no [[upstreams]]")]
@@ -106,7 +105,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
     let (packs, foreign) = (pack_tools(config)?, foreign_tools(config, upstreams)?);
     let taken = TakenNames::of(&packs, foreign.iter().map(|foreign| &foreign.tool));
     let (mut tools, mut absent) = taken.admit(packs, foreign);
-    configure(config, &mut tools, &mut absent)?;
+    tool_attributes::configure(config, &mut tools, &mut absent)?;
     catalog.apply(config, &mut tools);
     tools.extend(more::registered(config, upstreams)?);
     if ResultsSource::is_needed(tools.iter()) {
@@ -114,12 +113,7 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
         tools.push(ResultsSource::offered().map_err(own)?);
     }
     let lang = config.lang.parse().map_err(|fault| RaiseProblem::BadLang(config.lang.clone(), fault))?;
-    let mut declared = BTreeMap::new();
-    for (name, tool) in &config.tools {
-        let types = tool.declared().map_err(|fault| bad_fact(name, fault))?;
-        let canonical = tools.iter().chain(&absent).find(|tool| is_named(tool, name)).map(|tool| tool.name.to_string());
-        declared.insert(canonical.unwrap_or_else(|| name.clone()), types);
-    }
+    let declared = tool_attributes::declared_types(config, tools.iter().chain(&absent))?;
     Ok(Gate::new(Blueprint {
         tools,
         absent,
@@ -139,6 +133,14 @@ pub fn gate(config: &Config, upstreams: &[Pinned], catalog: &Catalog) -> Result<
 pub fn taken_names(config: &Config, upstreams: &[Pinned]) -> Result<TakenNames, RaiseProblem> {
     let foreign = foreign_tools(config, upstreams)?;
     Ok(TakenNames::of(&pack_tools(config)?, foreign.iter().map(|foreign| &foreign.tool)))
+}
+
+/// Warnings about names and patterns in the configuration that no tool has: the tool's server may be away, or nobody has
+/// accepted the tool yet.
+pub fn attribute_warnings(config: &Config, upstreams: &[Pinned]) -> Result<Vec<String>, RaiseProblem> {
+    let (packs, foreign) = (pack_tools(config)?, foreign_tools(config, upstreams)?);
+    let tools = packs.iter().chain(foreign.iter().map(|foreign| &foreign.tool));
+    Ok(tool_attributes::unknown_names(config, tools).iter().map(ToString::to_string).collect())
 }
 
 fn pack_tools(config: &Config) -> Result<Vec<Tool>, RaiseProblem> {
@@ -220,7 +222,7 @@ fn flows(config: &Config, gate: &Gate) -> Result<BTreeMap<String, NamedFlow>, Ra
     named.collect()
 }
 
-fn longest(name: &str, flow: &FlowConfig) -> Result<Option<Duration>, RaiseProblem> {
+pub(crate) fn longest(name: &str, flow: &FlowConfig) -> Result<Option<Duration>, RaiseProblem> {
     let longest = flow.ttl.as_deref().map(duration).transpose();
     longest.map_err(|fault| RaiseProblem::BadFlow { name: name.to_owned(), reason: fault.to_string() })
 }
@@ -320,65 +322,6 @@ pub(crate) fn registered(source: &str, prefix: &str, config: &Config, offer: Too
         definition: offer.definition.into(),
         facts: offer.facts,
     })
-}
-
-/// Puts configured facts and disables in. A name that no tool has would silently do nothing, so it is refused; with
-/// upstreams it may be a tool that is not accepted yet, and is said instead.
-fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Result<(), RaiseProblem> {
-    for (name, wanted) in &config.tools {
-        let Some(tool) = found(config, tools, absent, "[tools]", name)? else { continue };
-        wanted.apply(&mut tool.facts).map_err(|fault| bad_fact(name, fault))?;
-    }
-    for counterpart in config.tools.values().flat_map(ToolConfig::counterparts) {
-        found(config, tools, absent, "undo or preview in [tools]", counterpart)?;
-    }
-    for (flow, wanted) in &config.flows {
-        longest(flow, wanted)?;
-        for name in wanted.allowlist.iter().flatten().filter(|name| !is_of_more(name)) {
-            found(config, tools, absent, "allowlist in [flows]", name)?;
-        }
-    }
-    for name in &config.disabled_tools {
-        if let Some(tool) = found(config, tools, absent, place_of_disabled(name), name)? {
-            tool.facts.disabled = true;
-        }
-    }
-    Ok(())
-}
-
-/// The variable adds to the key of the configuration.
-fn place_of_disabled(name: &str) -> &'static str {
-    let variable = std::env::var(DISABLED_TOOLS).unwrap_or_default();
-    if variable.split(',').any(|named| named.trim() == name) { DISABLED_TOOLS } else { "disabled_tools" }
-}
-
-fn bad_fact(tool: &str, fault: BadFact) -> RaiseProblem {
-    RaiseProblem::BadFact { tool: format!("[tools.\"{tool}\"]"), fault }
-}
-
-fn found<'t>(
-    config: &Config,
-    tools: &'t mut [Tool],
-    absent: &'t mut [Tool],
-    place: &'static str,
-    name: &str,
-) -> Result<Option<&'t mut Tool>, RaiseProblem> {
-    let all = || tools.iter().chain(absent.iter());
-    if !all().any(|tool| is_named(tool, name)) {
-        let hint = hint(name, all().map(|tool| tool.name.as_str()));
-        let problem = RaiseProblem::UnknownTool { place, name: name.to_owned(), hint };
-        if config.upstreams.iter().any(|upstream| upstream.enabled) {
-            tracing::warn!("{problem}");
-            return Ok(None);
-        }
-        return Err(problem);
-    }
-    Ok(tools.iter_mut().chain(absent.iter_mut()).find(|tool| is_named(tool, name)))
-}
-
-/// By canonical or wire name.
-fn is_named(tool: &Tool, name: &str) -> bool {
-    tool.name.as_str() == name || tool.wire_name.as_str() == name || tool.name.to_wire().as_str() == name
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, RaiseProblem> {

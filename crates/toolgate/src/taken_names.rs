@@ -10,6 +10,8 @@ use std::collections::{HashMap, HashSet};
 use toolgate_core::{Tool, pin::visible};
 use toolgate_spine::check_tool;
 
+use crate::config::suggested_prefix;
+
 /// A tool that was accepted of an upstream.
 pub struct ForeignTool {
     pub tool: Tool,
@@ -99,7 +101,7 @@ impl TakenNames {
                 name,
                 "a tool is left out: {} has a tool of that name; {}",
                 clash.holder(),
-                clash.remedy()
+                clash.remedy(tool)
             );
             return false;
         }
@@ -112,18 +114,21 @@ impl NameClash<'_> {
         if self.with_pack { self.source.to_owned() } else { format!("the upstream {}", self.source) }
     }
 
-    fn remedy(&self) -> &'static str {
-        if self.with_pack {
-            "give the upstream a prefix"
-        } else {
-            "give one of the upstreams a prefix, or exclude one of the tools"
+    /// The key of the configuration that settles it.
+    fn remedy(&self, tool: &Tool) -> String {
+        let upstream = &*tool.source;
+        if self.source == upstream {
+            return format!("in [[upstreams]] name = \"{upstream}\" add exclude = [\"{}\"]", tool.own_name);
         }
+        let prefix = suggested_prefix(upstream);
+        let exclude = if self.with_pack { "" } else { ", or exclude one of the tools" };
+        format!("in [[upstreams]] name = \"{upstream}\" add prefix = \"{prefix}\"{exclude}")
     }
 
     /// The warning for a person who is about to accept the tool.
-    pub fn warning(&self) -> String {
+    pub fn warning(&self, tool: &Tool) -> String {
         let gone = if self.with_pack { "this one is" } else { "both are" };
-        let (holder, name, remedy) = (self.holder(), visible(&self.name), self.remedy());
+        let (holder, name, remedy) = (self.holder(), visible(&self.name), self.remedy(tool));
         format!("name_clash: {holder} has a tool '{name}', so that {gone} left out; {remedy}")
     }
 }

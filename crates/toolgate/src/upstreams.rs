@@ -14,20 +14,18 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet};
 use toolgate_core::{
     Facts, Kind,
     pin::{BadLock, Choice, Judged, Lock, State},
 };
 use toolgate_spine::{ToolOffer, ToolSource};
-use toolgate_upstream::{
-    ChildSandbox, ChildUser, ClientCredentials, SecretText, Transport, Upstream, UpstreamConfig, conceal_process,
-};
+use toolgate_upstream::{Upstream, UpstreamConfig, conceal_process};
 
 use crate::{
-    child_programs::{find_user, reaper},
-    config::{self, Config, Given},
+    config::{self, Config},
     gateway_files::GatewayFiles,
+    upstream_connections::connection,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -151,7 +149,7 @@ impl Running {
 impl Upstreams {
     /// None yet. The sandboxes of those that are started keep them from these files.
     pub fn beside(files: GatewayFiles) -> Self {
-        Self { running: BTreeMap::new(), files }
+        Self { files, ..Self::default() }
     }
 
     /// Starts what is new, ends what is gone, and leaves what is unchanged alone. INVARIANT: every program of an upstream is
@@ -276,10 +274,13 @@ impl Upstreams {
         changed
     }
 
+    /// Ends all of them, at the same time.
     pub async fn stop(&mut self) {
+        let mut stopping = JoinSet::new();
         for (_, running) in std::mem::take(&mut self.running) {
-            running.upstream.stop().await;
+            stopping.spawn(async move { running.upstream.stop().await });
         }
+        stopping.join_all().await;
     }
 }
 
@@ -306,90 +307,4 @@ pub fn named(offered: &[toolgate_upstream::Definition]) -> Vec<(&str, &RawValue)
 
 pub fn judge(lock: &Lock, upstream: &str, offered: &[toolgate_upstream::Definition]) -> Vec<Judged> {
     lock.judge(upstream, &named(offered))
-}
-
-/// Finds the sandboxes that would not hold.
-pub fn check_sandboxes(config: &Config, files: &GatewayFiles) -> Result<(), UpstreamProblem> {
-    config.upstreams.iter().filter(|upstream| upstream.enabled).try_for_each(|one| sandbox(one, files).map(drop))
-}
-
-fn sandbox(upstream: &config::Upstream, files: &GatewayFiles) -> Result<Option<ChildSandbox>, UpstreamProblem> {
-    files.sandbox(upstream).map_err(|reason| UpstreamProblem::Sandbox { upstream: upstream.name.clone(), reason })
-}
-
-fn connection(
-    upstream: &config::Upstream,
-    config: &Config,
-    files: &GatewayFiles,
-) -> Result<UpstreamConfig, UpstreamProblem> {
-    let read = |name: &str, given: &Given| value(&upstream.name, name, given);
-    let transport = match (&upstream.command, &upstream.url) {
-        (Some(command), _) => Transport::Child {
-            command: command.clone(),
-            args: upstream.args.clone(),
-            env: upstream
-                .env
-                .iter()
-                .map(|(name, given)| Ok((name.clone(), read(name, given)?)))
-                .collect::<Result<_, _>>()?,
-            cwd: upstream.cwd.clone(),
-            user: upstream.user.as_deref().map(|user| as_user(&upstream.name, user)).transpose()?,
-            sandbox: sandbox(upstream, files)?,
-            reaper: reaper(),
-        },
-        (None, url) => Transport::Http {
-            auth: upstream.auth.as_ref().map(|auth| credentials(upstream, auth)).transpose()?,
-            url: url.clone().unwrap_or_default(),
-            headers: upstream
-                .headers
-                .iter()
-                .map(|(name, given)| Ok((name.clone(), read(name, given)?)))
-                .collect::<Result<_, _>>()?,
-        },
-    };
-    let defaults = UpstreamConfig::new(&upstream.name, transport);
-    Ok(UpstreamConfig {
-        include: upstream.include.clone(),
-        exclude: upstream.exclude.clone(),
-        timeout_ms: upstream.timeout_ms.unwrap_or(config.limits.timeout_ms),
-        ask: upstream
-            .ask
-            .as_ref()
-            .map_or(defaults.ask, |asked| asked.iter().map(|question| question.asking()).collect()),
-        concurrency: upstream.concurrency.and_then(|most| usize::try_from(most).ok()).unwrap_or(defaults.concurrency),
-        ..defaults
-    })
-}
-
-fn as_user(upstream: &str, user: &str) -> Result<ChildUser, UpstreamProblem> {
-    let problem = |reason| UpstreamProblem::User { upstream: upstream.to_owned(), user: user.to_owned(), reason };
-    find_user(user).map_err(problem)
-}
-
-fn credentials(upstream: &config::Upstream, auth: &config::Auth) -> Result<ClientCredentials, UpstreamProblem> {
-    Ok(ClientCredentials {
-        token_url: auth.token_url.clone(),
-        issuer: auth.issuer.clone(),
-        client_id: auth.client_id.clone(),
-        client_secret: value(&upstream.name, "client_secret", &auth.client_secret)?,
-        scopes: auth.scopes.clone(),
-        resource: auth.resource.clone(),
-    })
-}
-
-fn value(upstream: &str, name: &str, given: &Given) -> Result<SecretText, UpstreamProblem> {
-    match given {
-        Given::Text(text) => Ok(SecretText::new(text.clone())),
-        Given::Env(from) => std::env::var(&from.env).map(SecretText::new).map_err(|_| UpstreamProblem::NotSet {
-            upstream: upstream.to_owned(),
-            name: name.to_owned(),
-            variable: from.env.clone(),
-        }),
-        Given::File(from) => fs::read_to_string(&from.file)
-            .map(|text| SecretText::new(text.trim_end_matches(['\r', '\n'])))
-            .map_err(|fault| UpstreamProblem::Unreadable {
-                path: from.file.display().to_string(),
-                reason: fault.to_string(),
-            }),
-    }
 }

@@ -8,6 +8,12 @@
     reason = "in a test, giving up with a message is how a failure is reported"
 )]
 
+#[path = "command/accept.rs"]
+mod accept;
+#[path = "command/accept_new.rs"]
+mod accept_new;
+#[path = "command/add.rs"]
+mod add;
 #[path = "command/admin_replicas.rs"]
 mod admin_replicas;
 #[path = "command/admin_rest.rs"]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Output, Place};
+use crate::config::Writes;
 
 #[derive(Debug, Args)]
 pub struct ConnectArgs {
@@ -54,9 +55,15 @@ pub struct ImportArgs {
     /// Write the configuration and the secrets. Without it they are only shown, secrets never.
     #[arg(long)]
     pub write: bool,
-    /// Put each server's name before its tools' names.
-    #[arg(long)]
+    /// Put each server's name before its tools' names. Done by itself where there is more than one server.
+    #[arg(long, conflicts_with = "no_prefix")]
     pub prefix: bool,
+    /// Leave the tools' names as they are, even where two servers may have the same.
+    #[arg(long)]
+    pub no_prefix: bool,
+    /// Calls of tools that are not known to read: "ask" waits for approval, "allow" runs them.
+    #[arg(long, value_enum, default_value_t = Writes::Ask)]
+    pub writes: Writes,
     /// Overwrite secret files that hold something else.
     #[arg(long, requires = "write")]
     pub force: bool,

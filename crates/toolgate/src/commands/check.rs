@@ -20,7 +20,8 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
         let gate = ground.gate().map_err(|problem| problem.to_string())?;
         super::serve::check(&ground).map_err(|problem| problem.to_string())?;
         let files = GatewayFiles::of(&ground).map_err(|problem| problem.to_string())?;
-        let warnings = files.exposures(&ground.config.upstreams);
+        let mut warnings = files.exposures(&ground.config.upstreams);
+        warnings.extend(ground.attribute_warnings().map_err(|problem| problem.to_string())?);
         Ok((ground, gate, warnings))
     });
     match checked {

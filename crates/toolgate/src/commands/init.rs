@@ -2,7 +2,7 @@
 
 use std::{fs::OpenOptions, io::Write, path::PathBuf};
 
-use super::print;
+use super::{next_steps, print};
 use crate::{
     CommandResult, Ending,
     cli::{Output, Place},
@@ -21,7 +21,7 @@ pub fn run(place: &Place, output: Output) -> CommandResult {
     print(
         output,
         &serde_json::json!({ "written": shown }),
-        &format!("Wrote {shown}. Next: toolgate check, toolgate serve\n"),
+        &format!("Wrote {shown}.\n{}", next_steps::after_init(place)),
     )?;
     Ok(Ending::Good)
 }

@@ -1,5 +1,7 @@
 //! One file for each command.
 
+mod accept_new;
+mod add;
 mod admin;
 mod agent;
 mod agent_sessions;
@@ -18,7 +20,7 @@ mod key;
 mod ledger;
 mod matrix;
 mod migrate;
-mod newcomers;
+mod next_steps;
 mod plans;
 mod policy_test;
 mod process;
@@ -65,6 +67,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Matrix { place, output } => matrix::run(&place, output).await,
         Command::Test { files, place, output } => policy_test::run(&place, files, output),
         Command::Token(command) => token::run(command).await,
+        Command::Add(asked) => add::run(&asked),
         Command::Upstream(command) => upstream::run(command).await,
         Command::Key(command) => key::run(command).await,
         Command::Task(command) => task::run(command).await,

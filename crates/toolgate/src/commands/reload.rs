@@ -9,11 +9,14 @@ use std::{
 };
 
 use tokio::sync::{mpsc, oneshot, watch};
-use toolgate_core::pin::Lock;
+use toolgate_core::pin::{Acceptance, Lock};
 use toolgate_spine::{Spine, SpineDoor};
 use toolgate_store::Store;
 
-use super::{newcomers::Newcomers, serve::UpstreamReport};
+use super::{
+    accept_new::{Approved, Newcomers},
+    serve::UpstreamReport,
+};
 use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, rule_files, upstreams::Upstreams};
 
 /// How often files are looked at, and how long upstreams rest after one was.
@@ -59,10 +62,8 @@ impl Keeper {
                     self.follow_upstreams(&mut offered);
                     continue;
                 }
-                seen = self.newcomers.answered() => {
-                    if let Err(problem) = self.change_lock(|keeper, lock| seen.accept(&keeper.upstreams, lock)) {
-                        tracing::error!(%problem, "what was accepted could not be written down");
-                    }
+                approved = self.newcomers.answered() => {
+                    self.accept(&approved);
                     continue;
                 }
                 Some(answer) = self.asked.recv() => {
@@ -143,6 +144,21 @@ impl Keeper {
             Err(problem) => {
                 self.ground.config = old;
                 kept(&problem);
+            }
+        }
+    }
+
+    fn accept(&mut self, approved: &Approved) {
+        let mut acceptance = Acceptance::default();
+        let written = self.change_lock(|keeper, lock| {
+            acceptance = approved.accept(&keeper.upstreams, lock);
+            !acceptance.added.is_empty()
+        });
+        match written {
+            Ok(()) => approved.tell(&acceptance, &self.ground.lock_file().path().display().to_string()),
+            Err(problem) => {
+                tracing::error!(%problem, "the lock can't be written");
+                approved.tell_fault(&problem.to_string());
             }
         }
     }

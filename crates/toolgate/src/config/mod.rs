@@ -20,7 +20,7 @@ pub use load::{DISABLED_TOOLS, load};
 pub use retention::Retention;
 pub use server::{ForwardedHeader, Server};
 pub use tools::ToolConfig;
-pub use upstreams::{Auth, FromEnv, FromFile, Given, Upstream, is_name};
+pub use upstreams::{Auth, FromEnv, FromFile, Given, Upstream, Writes, is_name, suggested_prefix};
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub struct Config {
     pub flows: BTreeMap<String, FlowConfig>,
     /// The built-in tools to load. A file that names none loads none.
     pub packs: BTreeMap<String, Pack>,
-    /// Facts about single tools, by name; they override the pack's.
+    /// Facts about tools, by name; * stands for any characters. They override the pack's.
     pub tools: BTreeMap<String, ToolConfig>,
     /// Facts about prompts of upstreams, by name; * stands for any characters.
     pub prompts: BTreeMap<String, ToolConfig>,

@@ -6,6 +6,7 @@ use std::{
     path::PathBuf,
 };
 
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use toolgate_spine::Asking;
@@ -58,6 +59,10 @@ pub struct Upstream {
     /// What it may ask of the client whose call it runs: "elicitation", "sampling", "roots". Absent: the first two.
     #[serde(default)]
     pub ask: Option<Vec<Question>>,
+    /// "ask": every tool of it requires approval, unless its attributes say effect = "read" or set approval. "allow": none
+    /// does by itself.
+    #[serde(default)]
+    pub writes: Writes,
     /// Milliseconds of a call, where the tool's facts do not say.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
@@ -67,6 +72,17 @@ pub struct Upstream {
     /// false: not connected, its tools are not there.
     #[serde(default = "on")]
     pub enabled: bool,
+}
+
+/// The approval of tools that are not known to read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Writes {
+    /// A call runs without approval, unless attributes or rules ask for one.
+    #[default]
+    Allow,
+    /// A call waits for approval.
+    Ask,
 }
 
 /// The files and folders a program can reach.
@@ -220,6 +236,11 @@ impl Upstream {
 pub fn is_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
     !name.is_empty() && name.len() <= 64 && name.bytes().all(fits)
+}
+
+/// The prefix that keeps an upstream's tools apart from others: `time-b` gives `time_b_`.
+pub fn suggested_prefix(name: &str) -> String {
+    format!("{}_", name.replace('-', "_"))
 }
 
 /// Upstreams, refused as one where one is wrong.

@@ -71,13 +71,17 @@ fn without_write_it_shows_and_changes_nothing() {
         ran.out,
         r#"[[upstreams]]
 name = "my-files"
+prefix = "my_files_"
 command = "npx"
 args = ["-y", "server-filesystem", "/srv/data"]
+writes = "ask"
 
 [[upstreams]]
 name = "github"
+prefix = "github_"
 command = "npx"
 args = ["server"]
+writes = "ask"
 env.GITHUB_TOKEN = { file = ".toolgate/secrets/github.github_token" }
 env.LOG = "debug"
 env.N = "3"
@@ -120,7 +124,7 @@ fn it_adds_to_a_configuration_and_keeps_what_is_there() {
     fs::set_permissions(home.path("toolgate.toml"), Permissions::from_mode(0o640)).unwrap();
     assert_eq!(home.run(&["import", "mcp.json", "--write", "--prefix"]).code, Some(0));
     let after = read(&home, "toolgate.toml");
-    assert!(after.starts_with(before) && after.contains("prefix = \"my-files.\""), "{after}");
+    assert!(after.starts_with(before) && after.contains("prefix = \"my_files_\""), "{after}");
     assert_eq!(fs::metadata(home.path("toolgate.toml")).unwrap().permissions().mode() & 0o777, 0o640);
     let checked = home.json(&["check"]);
     assert_eq!((&checked["upstreams"], &checked["tools"]), (&Value::from(3), &Value::from(5)));
@@ -306,7 +310,7 @@ fn text_that_would_break_out_of_the_configuration_stays_text() {
     let home = home("mcp.json", evil);
     assert_eq!(home.run(&["import", "mcp.json", "--write"]).code, Some(0));
     let written: toml::Table = read(&home, "toolgate.toml").parse().unwrap();
-    assert_eq!(written.keys().collect::<Vec<_>>(), ["upstreams"]);
+    assert_eq!(written.keys().collect::<Vec<_>>(), ["packs", "server", "upstreams"]);
     let upstream = &written["upstreams"][0];
     assert_eq!(upstream["command"].as_str(), Some("x\"\n[server]\nlisten = \"0.0.0.0:1"));
     assert_eq!(upstream["args"][1].as_str(), Some("\0\u{7f}"));
@@ -321,4 +325,51 @@ fn a_name_can_not_steer_the_terminal() {
     home.write("mcp.json", r#"{"mcpServers": {"a\u001b[2J": {"command": "a", "\u202ex": 1}}}"#);
     let ran = home.run(&["import", "mcp.json"]);
     assert!(ran.err.contains("a\\u{1b}[2J: left out: '\\u{202e}x'"), "{ran:?}");
+}
+
+#[test]
+fn a_new_file_loads_help_and_undo_and_the_next_steps_name_the_client() {
+    let home = home(".cursor/mcp.json", &claude_desktop());
+    let ran = home.run(&["import", ".cursor/mcp.json", "--write"]);
+    let next = "Next:\n  toolgate upstream accept --all  # review their tools and accept them\n  toolgate serve\n  \
+                toolgate connect cursor --user YOU\n";
+    assert!(ran.out.ends_with(next), "{ran:?}");
+    let written: toml::Table = read(&home, "toolgate.toml").parse().unwrap();
+    assert_eq!(written["packs"].as_table().unwrap().keys().collect::<Vec<_>>(), ["gate", "spine"]);
+    home.write("mcp.json", r#"{"mcpServers": {"a": {"command": "a"}}}"#);
+    let ran = home.run(&["import", "mcp.json", "--write", "--config", "my own.toml"]);
+    assert!(ran.out.ends_with("  toolgate connect --user YOU --config 'my own.toml'\n"), "{ran:?}");
+}
+
+#[test]
+fn tools_get_a_prefix_where_there_is_more_than_one_server() {
+    let prefix = |home: &Home, options: &[&str], at: usize| {
+        let printed = home.json(&[&["import", "mcp.json"], options].concat());
+        printed["upstreams"][at]["prefix"].as_str().unwrap().to_owned()
+    };
+    let one = home("mcp.json", r#"{"mcpServers": {"a": {"command": "a"}}}"#);
+    assert_eq!((prefix(&one, &[], 0), prefix(&one, &["--prefix"], 0)), (String::new(), "a_".to_owned()));
+    one.write("toolgate.toml", "[[upstreams]]\nname = \"old\"\ncommand = \"other\"\n");
+    assert_eq!((prefix(&one, &[], 0), prefix(&one, &["--no-prefix"], 0)), ("a_".to_owned(), String::new()));
+    let two = home("mcp.json", r#"{"mcpServers": {"a-b": {"command": "a"}, "a_b": {"command": "b"}}}"#);
+    assert_eq!((prefix(&two, &[], 0), prefix(&two, &[], 1)), ("a_b_".to_owned(), "a_b__".to_owned()));
+}
+
+#[test]
+fn a_server_that_came_alone_stays_as_it_is_when_a_second_one_comes() {
+    let home = home("mcp.json", r#"{"mcpServers": {"a": {"command": "a"}}}"#);
+    assert_eq!(home.json(&["import", "mcp.json", "--write"])["added"], serde_json::json!(["a"]));
+    home.write("mcp.json", r#"{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}"#);
+    assert_eq!(home.json(&["import", "mcp.json", "--write", "--writes", "allow"])["added"], serde_json::json!(["b"]));
+    let written: toml::Table = read(&home, "toolgate.toml").parse().unwrap();
+    let upstream = |at: usize| (written["upstreams"][at].get("prefix"), written["upstreams"][at].get("writes"));
+    assert_eq!(upstream(0), (None, Some(&toml::Value::from("ask"))));
+    assert_eq!(upstream(1), (Some(&toml::Value::from("b_")), None));
+}
+
+#[test]
+fn a_server_with_the_name_of_a_pack_is_refused() {
+    let home = home("mcp.json", r#"{"mcpServers": {"todo": {"command": "a"}}}"#);
+    refused(&home, &["import", "mcp.json", "--write"], &["'todo'", "name of a pack", "rename it"]);
+    assert!(!home.path("toolgate.toml").exists());
 }

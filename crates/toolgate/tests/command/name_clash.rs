@@ -47,6 +47,8 @@ fn accepting_a_tool_takes_no_name_over_from_another_upstream() {
         let accepted = home.run(&["upstream", "accept", "a", "--all"]);
         let warning = "name_clash: the upstream b has a tool 'read_file', so that both are left out";
         assert!(accepted.out.contains(warning), "{order:?}: {accepted:?}");
+        let remedy = "in [[upstreams]] name = \"a\" add prefix = \"a_\", or exclude one of the tools";
+        assert!(accepted.out.contains(remedy), "{order:?}: {accepted:?}");
         let gate = home.serve();
         assert_eq!(listed(&gate, &alice), ["only_a", "only_b"], "{order:?}: the name leads to neither");
         gate.logs("a tool is left out: the upstream b has a tool of that name");

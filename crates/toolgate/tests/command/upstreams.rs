@@ -88,3 +88,18 @@ fn a_wrong_upstream_is_refused() {
         "two upstreams are named 'a'",
     );
 }
+
+#[test]
+fn a_wrong_word_for_writes_is_refused() {
+    refused("name = \"a\"\ncommand = \"x\"\nwrites = \"never\"", "`allow` or `ask`");
+}
+
+#[test]
+fn check_warns_of_a_pattern_that_matches_nothing() {
+    let home = Home::with("[[upstreams]]\nname = \"a\"\nurl = \"https://h/mcp\"\n[tools.\"a_*\"]\neffect = \"read\"\n");
+    let ran = home.run(&["check"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("warning: [tools.\"a_*\"] matches no tool that is built in or accepted\n"), "{ran:?}");
+    let alone = Home::with("[packs.todo]\n[tools.\"a_*\"]\neffect = \"read\"\n").run(&["check"]);
+    assert!(alone.code == Some(1) && alone.out.contains("matches no tool"), "{alone:?}");
+}

@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use crate::config::{Given, Upstream};
+use crate::config::{Given, Upstream, Writes};
 
 pub fn upstreams(upstreams: &[Upstream]) -> String {
     upstreams.iter().map(upstream).collect::<Vec<_>>().join("\n")
@@ -29,6 +29,9 @@ fn upstream(upstream: &Upstream) -> String {
             line(key, Value::Array(values.iter().cloned().map(Value::String).collect()));
         }
     }
+    if upstream.writes == Writes::Ask {
+        line("writes", Value::String("ask".to_owned()));
+    }
     for (section, values) in [("env", &upstream.env), ("headers", &upstream.headers)] {
         for (key, given) in values {
             line(&format!("{section}.{}", quoted(key)), value(given));
@@ -46,7 +49,8 @@ fn value(given: &Given) -> Value {
     }
 }
 
-fn quoted(key: &str) -> String {
+/// A key of TOML, in quotes where it needs them.
+pub fn quoted(key: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !key.is_empty() && key.bytes().all(bare) {
         return key.to_owned();

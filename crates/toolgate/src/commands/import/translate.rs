@@ -1,7 +1,7 @@
 //! From a client's server to an upstream. What can't be said in the configuration is noted, never dropped in silence.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use super::{
     servers::Servers,
     variable::{self, Reading},
 };
-use crate::config::{Upstream, is_name};
+use crate::config::{Upstream, Writes, is_name, suggested_prefix};
 
 /// Everything that came of a file.
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl Imported {
 }
 
 /// `secrets`: their folder, as the configuration will name it.
-pub fn all(file: &str, servers: Servers, secrets: &Path, prefix: bool) -> Result<Imported, CannotImport> {
+pub fn all(file: &str, servers: Servers, secrets: &Path, writes: Writes) -> Result<Imported, CannotImport> {
     let mut work = Work { secrets, inputs: servers.inputs, imported: Imported::default() };
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     for (own, fields) in servers.servers {
@@ -93,13 +93,24 @@ pub fn all(file: &str, servers: Servers, secrets: &Path, prefix: bool) -> Result
             return Err(CannotImport::Clash { file: file.to_owned(), one, other: own, name });
         }
         if let Some(mut upstream) = work.upstream(&own, &name, &fields).map_err(wrong)? {
-            if prefix {
-                upstream.prefix = format!("{name}.");
-            }
+            upstream.writes = writes;
             work.imported.upstreams.push(upstream);
         }
     }
     Ok(work.imported)
+}
+
+impl Imported {
+    /// Gives every upstream a prefix of its own, so that no two tools have one name.
+    pub fn add_prefixes(&mut self) {
+        let mut taken = BTreeSet::new();
+        for upstream in &mut self.upstreams {
+            let prefix = suggested_prefix(&upstream.name);
+            // `a-b` beside `a_b`
+            upstream.prefix = if taken.contains(&prefix) { format!("{prefix}_") } else { prefix };
+            taken.insert(upstream.prefix.clone());
+        }
+    }
 }
 
 /// Lower case; whatever else is not taken is one dash.
@@ -127,7 +138,7 @@ impl Work<'_> {
         self.imported.notes.push(Note { server: server.to_owned(), what: what.into() });
     }
 
-    fn upstream(&mut self, own: &str, name: &str, fields: &Map<String, Value>) -> Result<Option<Upstream>, String> {
+    pub fn upstream(&mut self, own: &str, name: &str, fields: &Map<String, Value>) -> Result<Option<Upstream>, String> {
         let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| fields.get(*key).map(|value| (*key, value)));
         let url = url.map(|(key, value)| text(key, value)).transpose()?;
         let command = fields.get("command").map(|value| text("command", value)).transpose()?;
@@ -166,6 +177,7 @@ impl Work<'_> {
             auth: None,
             addresses: Vec::new(),
             ask: None,
+            writes: Writes::default(),
             timeout_ms: None,
             concurrency: None,
             enabled: switch(fields, "enabled", true)? && !switch(fields, "disabled", false)?,

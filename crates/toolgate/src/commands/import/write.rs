@@ -12,62 +12,89 @@ use super::{
 use crate::{
     Misuse,
     commands::{client_file, put_file},
-    config::{self, Config},
+    config::{self, Config, Upstream},
+    sample,
 };
 
-/// The names of the upstreams that were added; those that are there already, the same, are left.
-pub fn all(path: &Path, secrets: &Path, imported: &Imported, force: bool) -> Result<Vec<String>, Misuse> {
-    let shown = path.display();
-    let before = client_file::read(path)?;
-    let there = match &before {
-        None => Config::default(),
-        Some(text) => {
-            // the faults of what is there are told with their places
-            config::load(Some(path), std::iter::empty())?;
-            toml::from_str(text)?
-        }
-    };
-    let mut added = Vec::new();
-    for upstream in &imported.upstreams {
-        match there.upstreams.iter().find(|other| other.name == upstream.name) {
-            Some(same) if same == upstream => {}
-            Some(_) => {
-                let name = &upstream.name;
-                return Err(format!(
-                    "{shown} has another upstream '{name}' already; remove it there, or rename this one"
-                )
-                .into());
-            }
-            None => added.push(upstream.clone()),
-        }
-    }
-    let text = joined(before.as_deref(), &render::upstreams(&added));
-    toml::from_str::<Config>(&text).map_err(|fault| {
-        format!("{shown} can't be added to: {}; write its upstreams as [[upstreams]]", fault.message())
-    })?;
-    let wanted = unwritten(secrets, &imported.secrets, force)?;
-    if !wanted.is_empty() {
-        put_file::folder(secrets).map_err(|fault| format!("{} can't be made: {fault}", secrets.display()))?;
-    }
-    for (file, secret) in wanted {
-        // never written into: who may read the old file could be anyone
-        let _ = fs::remove_file(&file);
-        put_file::create(&file, secret.content.as_bytes(), None)
-            .map_err(|fault| format!("{} can't be written: {fault}", file.display()))?;
-    }
-    if !added.is_empty() {
-        put_file::replace(path, text.as_bytes()).map_err(|fault| format!("{shown} can't be written: {fault}"))?;
-    }
-    Ok(added.into_iter().map(|upstream| upstream.name).collect())
+/// A configuration file that upstreams are added to.
+pub struct Target<'t> {
+    pub path: &'t Path,
+    /// The folder of secrets.
+    pub secrets: &'t Path,
+    /// Overwrite secret files that hold something else.
+    pub force: bool,
 }
 
-fn joined(before: Option<&str>, upstreams: &str) -> String {
-    match before {
-        None => format!("# Made by `toolgate import`. Every key: docs/configuration.md\n\n{upstreams}"),
-        Some(before) if before.is_empty() || before.ends_with("\n\n") => format!("{before}{upstreams}"),
-        Some(before) if before.ends_with('\n') => format!("{before}\n{upstreams}"),
-        Some(before) => format!("{before}\n\n{upstreams}"),
+/// The configuration that is in a file, with paths as they are written there; the default where there is no file.
+pub fn present(path: &Path) -> Result<Config, Misuse> {
+    let Some(text) = client_file::read(path)? else { return Ok(Config::default()) };
+    // the faults of what is there are told with their places
+    config::load(Some(path), std::iter::empty())?;
+    Ok(toml::from_str(&text)?)
+}
+
+impl Target<'_> {
+    /// Adds the upstreams and writes their secrets. The names of those that were added: one that is there already, the same
+    /// but for `prefix` and `writes`, is left.
+    pub fn add(&self, imported: &Imported) -> Result<Vec<String>, Misuse> {
+        let shown = self.path.display();
+        let there = present(self.path)?;
+        let mut added = Vec::new();
+        for upstream in &imported.upstreams {
+            match there.upstreams.iter().find(|other| other.name == upstream.name) {
+                Some(other) if is_same(other, upstream) => {}
+                Some(_) => {
+                    let name = &upstream.name;
+                    return Err(format!(
+                        "{shown} has another upstream '{name}' already; remove it there, or rename this one"
+                    )
+                    .into());
+                }
+                None => added.push(upstream.clone()),
+            }
+        }
+        let text = appended(self.path, &render::upstreams(&added))?;
+        let wanted = unwritten(self.secrets, &imported.secrets, self.force)?;
+        if !wanted.is_empty() {
+            let folder = self.secrets;
+            put_file::folder(folder).map_err(|fault| format!("{} can't be made: {fault}", folder.display()))?;
+        }
+        for (file, secret) in wanted {
+            // never written into: who may read the old file could be anyone
+            let _ = fs::remove_file(&file);
+            put_file::create(&file, secret.content.as_bytes(), None)
+                .map_err(|fault| format!("{} can't be written: {fault}", file.display()))?;
+        }
+        if !added.is_empty() {
+            put_file::replace(self.path, text.as_bytes())
+                .map_err(|fault| format!("{shown} can't be written: {fault}"))?;
+        }
+        Ok(added.into_iter().map(|upstream| upstream.name).collect())
     }
+}
+
+fn is_same(there: &Upstream, wanted: &Upstream) -> bool {
+    Upstream { prefix: there.prefix.clone(), writes: there.writes, ..wanted.clone() } == *there
+}
+
+/// The text of a configuration file with more at its end; where there is no file, of the one that `init` writes.
+pub fn appended(path: &Path, more: &str) -> Result<String, Misuse> {
+    let before = client_file::read(path)?.unwrap_or_else(|| sample::CONFIG.to_owned());
+    let between = match before.as_str() {
+        "" => "",
+        before if before.ends_with("\n\n") => "",
+        before if before.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let text = format!("{before}{between}{more}");
+    toml::from_str::<Config>(&text).map_err(|fault| {
+        format!(
+            "{} can't be added to: {}; write its upstreams as [[upstreams]] and its tools as [tools.NAME]",
+            path.display(),
+            fault.message()
+        )
+    })?;
+    Ok(text)
 }
 
 /// Secrets that are not in their files yet.

@@ -33,8 +33,8 @@ use self::{
     start_report::{StartReport, clear_text_warning},
 };
 use super::{
+    accept_new::Newcomers,
     ledger::checkpoint_settings,
-    newcomers::Newcomers,
     reload::Keeper,
     say,
     sign_in::{Refused, sign_in, sign_out},
@@ -47,7 +47,7 @@ use crate::{
     ground::Ground,
     logging, raise,
     server_limits::{check_limits, retention_age, server_limits},
-    upstreams::check_sandboxes,
+    upstream_connections::check_sandboxes,
     webhooks,
 };
 

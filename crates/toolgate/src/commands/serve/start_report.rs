@@ -4,6 +4,7 @@ use std::{fmt::Write, net::IpAddr, path::Path};
 
 use toolgate_core::{Gate, terminal_escape};
 
+use super::super::next_steps::place_options;
 use crate::{cli::Place, config::Config, ground::Ground};
 
 /// Everything that the start lines name.
@@ -27,27 +28,15 @@ impl StartReport<'_> {
             Some(path) => line("Configuration", &absolute(path)),
             None => {
                 line("Configuration", "none; the built-in demonstration packs are served");
-                line("Your own servers", &format!("toolgate add NAME -- COMMAND{}", self.place_options()));
+                line("Your own servers", &format!("toolgate add NAME -- COMMAND{}", place_options(self.place)));
             }
         }
         line("Packs", &packs(config, self.gate));
         if !config.upstreams.is_empty() {
             line("Upstreams", &upstreams(config));
         }
-        line("Next", &format!("toolgate connect --user YOU{}", self.place_options()));
+        line("Next", &format!("toolgate connect --user YOU{}", place_options(self.place)));
         text
-    }
-
-    /// The options by which a command in another terminal finds the same configuration and data folder.
-    fn place_options(&self) -> String {
-        let mut options = String::new();
-        if let Some(config) = &self.place.config {
-            let _ = write!(options, " --config {}", config.display());
-        }
-        if self.place.data.as_os_str() != ".toolgate" {
-            let _ = write!(options, " --data {}", self.place.data.display());
-        }
-        options
     }
 }
 
