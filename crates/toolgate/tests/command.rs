@@ -102,6 +102,8 @@ mod receipt_notes;
 mod receipts;
 #[path = "command/recorded_sessions.rs"]
 mod recorded_sessions;
+#[path = "command/refused_credentials.rs"]
+mod refused_credentials;
 #[path = "command/reload.rs"]
 mod reload;
 #[path = "command/replay.rs"]
