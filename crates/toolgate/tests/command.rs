@@ -40,6 +40,8 @@ mod concealed;
 mod configuration;
 #[path = "command/connect.rs"]
 mod connect;
+#[path = "command/connect_clients.rs"]
+mod connect_clients;
 #[path = "command/credentials.rs"]
 mod credentials;
 #[path = "command/every_tool.rs"]

@@ -84,7 +84,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Receipts(command) => receipts::run(command).await,
         Command::Plans(command) => plans::run(command).await,
         Command::Import(asked) => import::run(&asked),
-        Command::Connect(wish) => connect::run(&wish),
+        Command::Connect(wish) => connect::run(&wish).await,
         Command::Store(command) => books::ended(store::run(command).await),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
         Command::Doctor { place, output } => doctor::run(&place, output).await,

@@ -89,7 +89,7 @@ struct Examined {
 enum Shown {
     Text(String),
     Flag(bool),
-    Attributes(Claims),
+    Attributes(Box<Claims>),
     /// Unix milliseconds.
     Time(i64),
 }
@@ -152,7 +152,7 @@ async fn examine(ground: &Ground, store: Option<&Store>, token: &str) -> Result<
     }
     let texts = [("audience", &content.audience), ("id", &content.id)];
     shown.extend(texts.into_iter().filter_map(|(name, text)| Some((name, name, Shown::Text(text.clone()?)))));
-    shown.push(("attributes", "attributes", Shown::Attributes(content.claims)));
+    shown.push(("attributes", "attributes", Shown::Attributes(Box::new(content.claims))));
     let times = [("issued_at", "issued", content.issued_at), ("expires_at", "expires", content.expires_at)];
     shown.extend(times.into_iter().filter_map(|(name, label, at)| Some((name, label, Shown::Time(millis(at?))))));
     Ok(Examined { shown, refusal })
@@ -170,7 +170,7 @@ async fn examine_key(ground: &Ground, store: Option<&Store>, token: &str, rest: 
         shown.push(("name", "name", Shown::Text(found.name.clone())));
         shown.push(("state", "state", Shown::Text(key::state(&found, ground::now()).to_owned())));
         if let Ok(claims) = serde_json::from_str(&found.facts) {
-            shown.push(("attributes", "attributes", Shown::Attributes(claims)));
+            shown.push(("attributes", "attributes", Shown::Attributes(Box::new(claims))));
         }
         shown.push(("issued_at", "issued", Shown::Time(found.created_at)));
         shown.extend(found.expires_at.map(|at| ("expires_at", "expires", Shown::Time(at))));
