@@ -88,7 +88,8 @@ impl Inner {
             mirror::check_standard(headers, message, name)?;
         }
         if method == Some(Method::Discover) {
-            return Ok(Reply::json(self.pieces.discover(id, self.spine.has_more())));
+            let notice = Box::pin(self.discovery_notice((headers, peer.address), message)).await;
+            return Ok(Reply::json(self.pieces.discover(id, self.spine.has_more(), notice.as_deref())));
         }
 
         let task_keys = headers::task_keys(headers, &self.config.task_headers);
@@ -183,11 +184,23 @@ impl Inner {
         let version = wire::negotiate(ask.message)?;
         let ttl = self.config.session_ttl.as_secs();
         let abilities = Abilities::declared(ask.message.params.capabilities);
+        let notice = ask.identified.rejected.map(|rejection| rejection.notice(ask.lang));
         let session = self.sessions.open((version, abilities), &ask.identified.caller, wire::now(), ttl);
         Ok(Reply {
             session: session.and_then(|name| HeaderValue::try_from(name).ok()),
-            ..Reply::json(self.pieces.initialize(ask.id, version, self.spine.has_more()))
+            ..Reply::json(self.pieces.initialize(ask.id, version, self.spine.has_more(), notice.as_deref()))
         })
+    }
+
+    /// Discovery is answered whatever becomes of the credentials.
+    async fn discovery_notice(
+        &self,
+        (headers, address): (&HeaderMap, Option<IpAddr>),
+        message: &Message<'_>,
+    ) -> Option<String> {
+        let task_keys = headers::task_keys(headers, &self.config.task_headers);
+        let credentials = self.credentials((headers, address), &task_keys).ok()?.with_params(&message.params).ok()?;
+        self.notice(credentials, headers::language(headers, self.spine.gate().lang())).await
     }
 
     async fn get(self: &Arc<Self>, head: &Parts, address: Option<IpAddr>) -> Result<Reply, Refusal> {

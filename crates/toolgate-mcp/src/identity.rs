@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc};
 
 use async_trait::async_trait;
-use toolgate_core::{Caller, Lang};
+use toolgate_core::{Caller, Lang, calendar};
 
 use crate::{json::text, message::Params, refusal::Refusal};
 
@@ -63,29 +63,64 @@ pub struct Identified {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejection {
     Invalid,
-    Expired,
+    /// A token of a Toolgate, with the signature of another key than this one's.
+    OtherKey,
+    /// `at`: the second since 1970 from which the credential no longer counts.
+    Expired {
+        at: u64,
+    },
     Revoked,
     /// Too many attempts failed at this address: the credential was not looked at.
     Throttled,
 }
 
 impl Rejection {
-    pub fn text(self, lang: Lang) -> &'static str {
-        match (self, lang) {
-            (Self::Invalid, Lang::En) => "The credential that was sent was refused: it is not valid.",
-            (Self::Expired, Lang::En) => "The credential that was sent was refused: it has expired.",
-            (Self::Revoked, Lang::En) => "The credential that was sent was refused: it was revoked.",
+    /// A sentence for the sender of the credential.
+    pub fn text(self, lang: Lang) -> String {
+        let reason = match (self, lang) {
             (Self::Throttled, Lang::En) => {
-                "The credential that was sent was not looked at: too many attempts failed at this address. Wait a minute."
+                return "The bearer token was not looked at: too many attempts failed at this address. Wait a minute."
+                    .to_owned();
             }
-            (Self::Invalid, Lang::Ja) => "送信された認証情報は拒否されました: 無効です。",
-            (Self::Expired, Lang::Ja) => "送信された認証情報は拒否されました: 期限切れです。",
-            (Self::Revoked, Lang::Ja) => "送信された認証情報は拒否されました: 失効しています。",
             (Self::Throttled, Lang::Ja) => {
-                "このアドレスからの失敗が多すぎるため、認証情報は確認されませんでした。1分ほどお待ちください。"
+                return "このアドレスからの失敗が多すぎるため、認証情報は確認されませんでした。1分ほどお待ちください。"
+                    .to_owned();
             }
+            (Self::Invalid, Lang::En) => "it is not valid".to_owned(),
+            (Self::OtherKey, Lang::En) => {
+                "it is signed with another key (was it made with another --data folder?)".to_owned()
+            }
+            (Self::Expired { at }, Lang::En) => format!("it expired at {}", rfc3339(at)),
+            (Self::Revoked, Lang::En) => "it was revoked".to_owned(),
+            (Self::Invalid, Lang::Ja) => "無効です".to_owned(),
+            (Self::OtherKey, Lang::Ja) => {
+                "別の鍵で署名されています（別の --data フォルダーで作成された可能性があります）".to_owned()
+            }
+            (Self::Expired { at }, Lang::Ja) => format!("{}に期限切れになりました", rfc3339(at)),
+            (Self::Revoked, Lang::Ja) => "失効しています".to_owned(),
+        };
+        match lang {
+            Lang::En => format!("The bearer token was not accepted: {reason}."),
+            Lang::Ja => format!("送信された認証情報は拒否されました: {reason}。"),
         }
     }
+
+    /// The same with its consequence, for a client that did not ask for anything that needs a credential.
+    pub fn notice(self, lang: Lang) -> String {
+        let text = self.text(lang);
+        match lang {
+            Lang::En => format!("{text} You are an anonymous caller."),
+            Lang::Ja => format!("{text}匿名の呼び出し元として扱われます。"),
+        }
+    }
+}
+
+/// A second since 1970, in UTC.
+fn rfc3339(second: u64) -> String {
+    let second = i64::try_from(second).unwrap_or_default();
+    let (year, month, day) = calendar::date(second.div_euclid(86_400));
+    let time = second.rem_euclid(86_400);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
 }
 
 /// The caller can't be known now; nothing may be decided.
@@ -154,5 +189,21 @@ impl KeptCredentials {
             address: self.address,
         };
         identify.identify(credentials).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejection_says_why_and_when_and_what_it_comes_to() {
+        let expired = Rejection::Expired { at: 951_868_799 };
+        assert_eq!(
+            expired.notice(Lang::En),
+            "The bearer token was not accepted: it expired at 2000-02-29T23:59:59Z. You are an anonymous caller."
+        );
+        assert!(expired.text(Lang::Ja).contains("2000-02-29T23:59:59Z"));
+        assert!(Rejection::OtherKey.text(Lang::En).contains("was it made with another --data folder?"));
     }
 }

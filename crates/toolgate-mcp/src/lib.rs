@@ -44,6 +44,7 @@ mod message;
 mod method;
 mod mirror;
 mod notes;
+mod notice;
 mod owner_key;
 mod parked;
 mod pieces;

@@ -29,6 +29,10 @@ pub(crate) fn page(inner: &Inner, ask: &Ask<'_>, kind: Kind) -> Result<[Bytes; 3
             Err(cursor::stale())
         };
     };
+    let items = match ask.identified.rejected.filter(|_| kind == Kind::Tool) {
+        Some(rejection) => inner.with_notice_in_list(page.items.clone(), &rejection.notice(ask.lang)),
+        None => page.items.clone(),
+    };
     let next = (!page.last).then(|| inner.cursors.seal(number.saturating_add(1), &listing()));
-    Ok(inner.pieces.list(ask.id, ask.version, kind, page.items.clone(), next.as_deref()))
+    Ok(inner.pieces.list(ask.id, ask.version, kind, items, next.as_deref()))
 }

@@ -1,5 +1,7 @@
 //! Results as bytes: a small head with the request's id, somebody's JSON as it is, and a tail made once.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use memchr::memmem::Finder;
 use serde::Serialize;
@@ -54,17 +56,8 @@ impl Pieces {
         server_meta.extend_from_slice(&server_info);
         server_meta.push(b'}');
 
-        let discover = |more: bool| {
-            let mut discover = br#"{"resultType":"complete","supportedVersions":"#.to_vec();
-            discover.extend_from_slice(era::supported_json().as_bytes());
-            discover.push(b',');
-            discover.extend_from_slice(capabilities(more));
-            push_instructions(&mut discover, config.instructions.as_deref());
-            discover.extend_from_slice(format!(r#","ttlMs":{DISCOVER_TTL_MS},"cacheScope":"private","#).as_bytes());
-            discover.extend_from_slice(&server_meta);
-            discover.extend_from_slice(b"}}");
-            Bytes::from(discover)
-        };
+        let instructions = config.instructions.as_deref();
+        let discover = |more| discovery(&server_meta, more, instructions, DISCOVER_TTL_MS);
         let (discover, discover_more) = (discover(false), discover(true));
 
         let mut list_tail = format!(r#","ttlMs":{},"cacheScope":"private","#, config.list_ttl.as_millis()).into_bytes();
@@ -86,9 +79,22 @@ impl Pieces {
         }
     }
 
-    pub(crate) fn discover(&self, id: &str, more: bool) -> [Bytes; 3] {
-        let discover = if more { &self.discover_more } else { &self.discover };
-        [head(id, b"").into(), discover.clone(), Bytes::new()]
+    /// `notice` comes before the instructions, and is not to be kept by the client.
+    pub(crate) fn discover(&self, id: &str, more: bool, notice: Option<&str>) -> [Bytes; 3] {
+        let discover = match notice {
+            Some(_) => discovery(&self.server_meta, more, self.instructions_after(notice).as_deref(), 0),
+            None if more => self.discover_more.clone(),
+            None => self.discover.clone(),
+        };
+        [head(id, b"").into(), discover, Bytes::new()]
+    }
+
+    fn instructions_after(&self, notice: Option<&str>) -> Option<Cow<'_, str>> {
+        match (notice, self.instructions.as_deref()) {
+            (Some(notice), Some(instructions)) => Some(format!("{notice}\n\n{instructions}").into()),
+            (Some(notice), None) => Some(notice.to_owned().into()),
+            (None, instructions) => instructions.map(Cow::Borrowed),
+        }
     }
 
     /// A result with nothing in it.
@@ -97,14 +103,15 @@ impl Pieces {
         [head(id, b"").into(), empty, Bytes::new()]
     }
 
-    pub(crate) fn initialize(&self, id: &str, version: Version, more: bool) -> [Bytes; 3] {
+    /// `notice` comes before the instructions.
+    pub(crate) fn initialize(&self, id: &str, version: Version, more: bool, notice: Option<&str>) -> [Bytes; 3] {
         let mut out = head(id, b"{\"protocolVersion\":\"");
         out.extend_from_slice(version.as_str().as_bytes());
         out.extend_from_slice(b"\",");
         out.extend_from_slice(capabilities(more));
         out.extend_from_slice(b",\"serverInfo\":");
         out.extend_from_slice(&self.server_info);
-        push_instructions(&mut out, self.instructions.as_deref());
+        push_instructions(&mut out, self.instructions_after(notice).as_deref());
         out.extend_from_slice(b"}}");
         [out.into(), Bytes::new(), Bytes::new()]
     }
@@ -203,6 +210,19 @@ fn for_one_caller(result: &Bytes) -> Option<Bytes> {
     serde_json::to_vec(&members).ok().map(Bytes::from)
 }
 
+/// The result of `server/discover`, with the end of its answer.
+fn discovery(server_meta: &[u8], more: bool, instructions: Option<&str>, ttl_ms: u32) -> Bytes {
+    let mut discover = br#"{"resultType":"complete","supportedVersions":"#.to_vec();
+    discover.extend_from_slice(era::supported_json().as_bytes());
+    discover.push(b',');
+    discover.extend_from_slice(capabilities(more));
+    push_instructions(&mut discover, instructions);
+    discover.extend_from_slice(format!(r#","ttlMs":{ttl_ms},"cacheScope":"private","#).as_bytes());
+    discover.extend_from_slice(server_meta);
+    discover.extend_from_slice(b"}}");
+    discover.into()
+}
+
 fn push_instructions(out: &mut Vec<u8>, instructions: Option<&str>) {
     if let Some(instructions) = instructions {
         out.extend_from_slice(b",\"instructions\":");
@@ -247,13 +267,13 @@ mod tests {
 
     #[test]
     fn discovery_and_lists_are_private_and_complete_in_the_modern_era_only() {
-        let discover = read(pieces().discover("1", false));
+        let discover = read(pieces().discover("1", false, None));
         assert_eq!(discover["result"]["resultType"], "complete");
         assert_eq!(discover["result"]["cacheScope"], "private");
         assert_eq!(discover["result"]["ttlMs"], 3_600_000);
         assert_eq!(discover["result"]["capabilities"]["tools"]["listChanged"], true);
         assert_eq!(discover["result"]["capabilities"].get("prompts"), None);
-        let more = read(pieces().discover("1", true));
+        let more = read(pieces().discover("1", true, None));
         assert_eq!(more["result"]["capabilities"]["resources"], json!({"subscribe": true, "listChanged": true}));
         assert_eq!(discover["result"]["instructions"], "say \"hi\"");
         assert_eq!(discover["result"]["_meta"], meta());
@@ -299,9 +319,19 @@ mod tests {
 
     #[test]
     fn initialize_answers_the_negotiated_version() {
-        let answer = read(pieces().initialize("1", Version::V2025_06_18, false));
+        let answer = read(pieces().initialize("1", Version::V2025_06_18, false, None));
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
         assert_eq!(answer["result"]["serverInfo"]["name"], "toolgate");
         assert!(answer["result"].get("resultType").is_none());
+    }
+
+    #[test]
+    fn a_notice_comes_before_the_instructions_and_is_not_kept() {
+        let initialized = read(pieces().initialize("1", Version::V2025_06_18, false, Some("first")));
+        assert_eq!(initialized["result"]["instructions"], "first\n\nsay \"hi\"");
+        let discovered = read(pieces().discover("1", true, Some("first")));
+        assert_eq!(discovered["result"]["instructions"], "first\n\nsay \"hi\"");
+        assert_eq!(discovered["result"]["ttlMs"], 0);
+        assert_eq!(discovered["result"]["_meta"], meta());
     }
 }

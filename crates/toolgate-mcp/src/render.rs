@@ -54,9 +54,10 @@ impl Asked {
     /// The answer. `statuses` says whether an HTTP status can still be chosen.
     pub(crate) fn outcome(&self, outcome: Outcome, statuses: bool) -> Result<[Bytes; 3], Refusal> {
         match outcome {
-            Outcome::Answered(result) => self.result(&result),
+            Outcome::Answered(result) => self.result(&self.with_notice(result)),
             Outcome::Denied { tool, mut denial, needs_identity, missing_scopes } => {
                 let reason = self.rejected.filter(|_| needs_identity).map(|rejection| rejection.text(self.call.lang));
+                let reason = reason.as_deref();
                 if let Some(reason) = reason {
                     denial.remedy = Some(followed(reason, denial.remedy.as_deref()));
                 }
@@ -127,6 +128,15 @@ impl Asked {
             }
             Outcome::Rejected { code, message, data, .. } => Err(self.rejected(code, message, data)),
             outcome => self.outcome(outcome, true),
+        }
+    }
+
+    fn with_notice(&self, result: Bytes) -> Bytes {
+        match self.rejected.filter(|_| self.call.kind == Kind::Tool) {
+            Some(rejection) => {
+                self.inner.with_notice_in_answer(&self.call.name, result, &rejection.notice(self.call.lang))
+            }
+            None => result,
         }
     }
 

@@ -43,7 +43,10 @@ impl Inner {
         }
         let parts = match method {
             Method::Initialize => return Err(not_found()),
-            Method::Discover => self.pieces.discover(ask.id, self.spine.has_more()),
+            Method::Discover => {
+                let notice = ask.identified.rejected.map(|rejection| rejection.notice(ask.lang));
+                self.pieces.discover(ask.id, self.spine.has_more(), notice.as_deref())
+            }
             Method::Ping => self.pieces.empty(ask.id, ask.version),
             Method::List(kind) => list::page(self, &ask, kind)?,
             Method::Use(kind) => return call::answer(self, &ask, kind, kept)?.await.map(Answer::Reply),

@@ -126,7 +126,9 @@ impl StdioSession {
                 });
             }
             let inner = &self.client.inner;
-            self.client.send_parts(&inner.pieces.initialize(id, agreed, inner.spine.has_more())).await;
+            let notice = Box::pin(inner.notice(self.client.credentials(), inner.spine.gate().lang())).await;
+            let parts = inner.pieces.initialize(id, agreed, inner.spine.has_more(), notice.as_deref());
+            self.client.send_parts(&parts).await;
             return Ok(());
         }
         while self.calls.try_join_next().is_some() {}

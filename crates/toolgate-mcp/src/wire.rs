@@ -265,7 +265,7 @@ impl Inner {
     pub(crate) fn not_signed_in(&self, rejected: Option<Rejection>) -> Refusal {
         let message = match rejected {
             Some(rejection) => rejection.text(Lang::En),
-            None => "sign in first; no credential was sent",
+            None => "sign in first; no credential was sent".to_owned(),
         };
         let challenge = self.config.challenge.as_ref().and_then(|challenge| challenge.sign_in(rejected.is_some()));
         Refusal::new(StatusCode::UNAUTHORIZED, code::NOT_SIGNED_IN, message).with_challenge(challenge)

@@ -1,6 +1,7 @@
 //! HTTP, stdio and identity.
 
 pub mod checkpoints;
+pub mod health_probe;
 pub mod http;
 pub mod identity;
 pub mod metadata;

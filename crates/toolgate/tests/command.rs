@@ -46,6 +46,8 @@ mod concealed;
 mod configuration;
 #[path = "command/connect.rs"]
 mod connect;
+#[path = "command/connect_clients.rs"]
+mod connect_clients;
 #[path = "command/credentials.rs"]
 mod credentials;
 #[path = "command/every_tool.rs"]
@@ -108,6 +110,8 @@ mod receipt_notes;
 mod receipts;
 #[path = "command/recorded_sessions.rs"]
 mod recorded_sessions;
+#[path = "command/refused_credentials.rs"]
+mod refused_credentials;
 #[path = "command/reload.rs"]
 mod reload;
 #[path = "command/replay.rs"]

@@ -34,7 +34,7 @@ impl Problem {
 
     /// For a caller without a credential, or with one that was refused.
     pub(super) fn not_signed_in(message: &str, rejected: Option<Rejection>, remedy: &str) -> Self {
-        let message = rejected.map_or(message, |rejection| rejection.text(Lang::En));
+        let message = rejected.map_or_else(|| message.to_owned(), |rejection| rejection.text(Lang::En));
         Self::new(StatusCode::UNAUTHORIZED, "not_signed_in", message, remedy)
     }
 

@@ -59,8 +59,8 @@ pub(super) fn prove(key: &str, row: &KeyRow) -> Result<Standing, Refusal> {
     if row.revoked_at.is_some() {
         return Err(Refusal::revoked("the API key was revoked"));
     }
-    if row.expires_at.is_some_and(|at| at <= crate::now_millis()) {
-        return Err(Refusal::expired("the API key has expired"));
+    if let Some(at) = row.expires_at.filter(|at| *at <= crate::now_millis()) {
+        return Err(Refusal::expired("the API key has expired", u64::try_from(at / 1000).unwrap_or_default()));
     }
     let facts: Claims =
         serde_json::from_str(&row.facts_json).map_err(|_| Refusal::invalid("the API key's facts are garbled"))?;

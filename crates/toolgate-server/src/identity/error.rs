@@ -62,9 +62,14 @@ impl Refusal {
         Self { reason, told: Rejection::Invalid }
     }
 
-    /// INVARIANT: only of a credential that was proven, so that the answer helps nobody to guess one.
-    pub(super) fn expired(reason: &'static str) -> Self {
-        Self { reason, told: Rejection::Expired }
+    /// Of an own token: who made it knows as much.
+    pub(super) fn other_key(reason: &'static str) -> Self {
+        Self { reason, told: Rejection::OtherKey }
+    }
+
+    /// INVARIANT: only of a credential that was proven, so that the answer helps nobody to guess one. `at` is in Unix seconds.
+    pub(super) fn expired(reason: &'static str, at: u64) -> Self {
+        Self { reason, told: Rejection::Expired { at } }
     }
 
     /// INVARIANT: only of a credential that was proven.

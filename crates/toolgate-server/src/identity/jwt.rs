@@ -14,6 +14,8 @@ use super::{
 /// Longer than any token worth reading; keeps the cost of garbage small.
 pub(super) const LONGEST: usize = 16 * 1024;
 const MOST_LEEWAY: u64 = 60;
+const WRONG_SIGNATURE: &str = "the signature does not hold";
+const WRONG_ALGORITHM: &str = "the algorithm is not the key's";
 
 /// What a token says of itself, unproven. It picks the key that proves or refutes it, and nothing else.
 pub(super) struct Unproven {
@@ -61,7 +63,8 @@ struct Payload {
     task: Option<serde::de::IgnoredAny>,
 }
 
-fn payload(token: &str) -> Option<Payload> {
+/// The claims of a token, unproven.
+pub(super) fn payload<T: DeserializeOwned>(token: &str) -> Option<T> {
     let encoded = token.get(..LONGEST.min(token.len()))?.split('.').nth(1)?;
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(encoded).ok()?).ok()
 }
@@ -92,10 +95,10 @@ pub(super) fn proven<T: DeserializeOwned>(token: &str, key: &DecodingKey, checks
     use jsonwebtoken::errors::ErrorKind as Kind;
     decode(token, key, checks).map(|data| data.claims).map_err(|error| {
         Refusal::invalid(match error.kind() {
-            Kind::InvalidSignature => "the signature does not hold",
-            Kind::InvalidAlgorithm => "the algorithm is not the key's",
+            Kind::InvalidSignature => WRONG_SIGNATURE,
+            Kind::InvalidAlgorithm => WRONG_ALGORITHM,
             // claims are read after the signature was found to hold
-            Kind::ExpiredSignature => return Refusal::expired("the token has expired"),
+            Kind::ExpiredSignature => return Refusal::expired("the token has expired", expiry(token)),
             Kind::ImmatureSignature => "the token is not valid yet",
             Kind::InvalidIssuer => "another issuer",
             Kind::InvalidAudience => "another audience",
@@ -105,10 +108,29 @@ pub(super) fn proven<T: DeserializeOwned>(token: &str, key: &DecodingKey, checks
     })
 }
 
+/// The refusal of an own token. Where the signature is wrong, another Toolgate, or this one with another key, made the token.
+pub(super) fn of_own_token(refusal: Refusal) -> Refusal {
+    if matches!(refusal.reason, WRONG_SIGNATURE | WRONG_ALGORITHM) {
+        return Refusal::other_key("the token is signed with another key; it was made with another data folder");
+    }
+    refusal
+}
+
+/// The `exp` of a token. Issuers may write it with a fraction.
+fn expiry(token: &str) -> u64 {
+    #[derive(Deserialize)]
+    struct Expiry {
+        exp: serde_json::Number,
+    }
+    let exp = payload(token).map(|Expiry { exp }| exp);
+    let whole = |exp: serde_json::Number| exp.as_u64().or_else(|| exp.to_string().split('.').next()?.parse().ok());
+    exp.and_then(whole).unwrap_or_default()
+}
+
 /// The second from which the token no longer holds. The library lets the last second pass; the standard does not.
 pub(super) fn until(exp: u64, leeway: Duration) -> Result<u64, Refusal> {
     let until = exp.saturating_add(leeway.as_secs());
-    if now() < until { Ok(until) } else { Err(Refusal::expired("the token has expired")) }
+    if now() < until { Ok(until) } else { Err(Refusal::expired("the token has expired", exp)) }
 }
 
 pub(super) fn check_leeway(place: &str, leeway: Duration) -> Result<(), IdentityError> {

@@ -26,6 +26,7 @@ mod session;
 mod standing;
 pub mod store;
 mod task_key;
+mod token_content;
 
 use std::{
     fmt,
@@ -58,6 +59,7 @@ pub use secret::{Secret, Token};
 pub use session::{AgentSession, AgentSessions, SESSION_MARK};
 pub use store::{IdentityStore, KeyRow, RowsUnavailable, TaskRow, TenantRow};
 pub use task_key::TaskKey;
+pub use token_content::TokenContent;
 
 use combine::{Anonymous, Combination};
 use issuer::Issuer;

@@ -117,7 +117,7 @@ impl OwnTokens {
 
     /// The facts of a token that holds, the second from which it no longer does, and how it is revoked.
     pub(super) fn prove(&self, token: &str) -> Result<(Standing, u64, TokenMark), Refusal> {
-        let proven: Registered = jwt::proven(token, self.key.verifying(), &self.checks)?;
+        let proven: Registered = jwt::proven(token, self.key.verifying(), &self.checks).map_err(jwt::of_own_token)?;
         let longest = proven.iat.saturating_add(self.limits.of(&proven.claims).as_secs());
         let until = jwt::until(proven.exp.min(longest), self.leeway)?;
         let standing = proven.claims.standing().map_err(|_| Refusal::invalid("a claim is not one of its words"))?;
@@ -127,6 +127,21 @@ impl OwnTokens {
     /// The id by which a token that holds is revoked.
     pub fn id_of(&self, token: &str) -> Result<String, IdentityError> {
         self.prove(token).map(|(_, _, mark)| mark.id).map_err(|refusal| IdentityError::NoToken(refusal.reason))
+    }
+
+    /// Returns true if this key signed the token, whatever the token says.
+    pub fn signed(&self, token: &str) -> bool {
+        let mut checks = self.checks.clone();
+        (checks.validate_exp, checks.validate_nbf, checks.validate_aud) = (false, false, false);
+        (checks.iss, checks.aud) = (None, None);
+        checks.required_spec_claims.clear();
+        jwt::proven::<serde::de::IgnoredAny>(token, self.key.verifying(), &checks).is_ok()
+    }
+
+    /// The reason why a token is refused here, whatever the store says; `None`: its signature and its times hold.
+    pub fn refusal_of(&self, token: &str) -> Option<&'static str> {
+        let refused = jwt::peek(token).and_then(|_| self.prove(token)).err();
+        refused.map(|refusal| refusal.reason)
     }
 
     pub fn key(&self) -> &OwnKey {

@@ -104,6 +104,22 @@ impl Identity {
         }
     }
 
+    /// The reason why a credential would be refused in the `Authorization` header, in the operator's words; `None`: the
+    /// credential counts.
+    pub async fn refusal_of(&self, token: &str) -> Result<Option<&'static str>, RowsUnavailable> {
+        self.store.catch_up().await?;
+        let settled = match self.prove(Place::Header, token).await {
+            Ok(standing) => self.settle_task(standing).await,
+            Err(failure) => Err(failure),
+        };
+        match settled {
+            Ok(Outcome::Holds(_)) => Ok(None),
+            Ok(_) => Ok(Some("the task that it names is not known or has ended")),
+            Err(Failure::Refused(refusal)) => Ok(Some(refusal.reason)),
+            Err(Failure::Unavailable(unavailable)) => Err(unavailable),
+        }
+    }
+
     async fn prove(&self, place: Place, token: &str) -> Result<Standing, Failure> {
         if self.is_coordinator_secret(place, token) {
             return Ok(coordinator());

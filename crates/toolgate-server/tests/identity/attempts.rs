@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use toolgate_server::identity::{AttemptLimit, Claims, Credentials, IdentityConfig, Rejection, Secret};
+use toolgate_server::identity::{AttemptLimit, Claims, Credentials, IdentityConfig, Rejection, Secret, TokenContent};
 
 use crate::world::{World, user, world, world_of};
 
@@ -94,19 +94,21 @@ async fn the_coordinators_argument_and_the_task_header_count_too() {
 async fn the_holder_of_a_refused_credential_is_told_why_and_nobody_else() {
     let world = world();
     let key = world.api_key(user("ada"));
-    world.rows.keys.lock().unwrap().values_mut().for_each(|row| row.expires_at = Some(1));
-    assert_eq!(told(&world, &key, HERE).await, Some(Rejection::Expired));
+    world.rows.keys.lock().unwrap().values_mut().for_each(|row| row.expires_at = Some(5_001));
+    assert_eq!(told(&world, &key, HERE).await, Some(Rejection::Expired { at: 5 }));
     world.rows.keys.lock().unwrap().values_mut().for_each(|row| row.revoked_at = Some(1));
     assert_eq!(told(&world, &key, HERE).await, Some(Rejection::Revoked));
     let forged = format!("{}{}", &key[..key.len() - 1], if key.ends_with('x') { 'y' } else { 'x' });
     assert_eq!(told(&world, &forged, HERE).await, Some(Rejection::Invalid), "not even that there is such a key");
     let token = world.identity.mint(&user("ada"), Duration::from_secs(1)).unwrap();
+    let expires = TokenContent::read(token.expose()).unwrap().expires_at.unwrap();
     tokio::time::sleep(Duration::from_millis(1100)).await;
-    assert_eq!(told(&world, token.expose(), HERE).await, Some(Rejection::Expired));
+    assert_eq!(told(&world, token.expose(), HERE).await, Some(Rejection::Expired { at: expires }));
     let mut parts: Vec<&str> = token.expose().split('.').collect();
     let other = world.mint(Claims { operator: true, ..user("ada") });
     parts[2] = other.split('.').nth(2).unwrap();
-    assert_eq!(told(&world, &parts.join("."), HERE).await, Some(Rejection::Invalid));
+    let forged = parts.join(".");
+    assert_eq!(told(&world, &forged, HERE).await, Some(Rejection::OtherKey), "not that its time is over");
 }
 
 #[tokio::test]

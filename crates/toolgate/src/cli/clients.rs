@@ -9,27 +9,34 @@ use crate::config::Writes;
 
 #[derive(Debug, Args)]
 pub struct ConnectArgs {
-    pub client: Client,
+    /// The client to point at Toolgate. Without one: the clients of this machine, and whether they are connected.
+    pub client: Option<Client>,
+    /// The user the client acts for: an API key is made for it and written into the client's file.
+    #[arg(long, value_name = "NAME", requires = "client", conflicts_with = "token")]
+    pub user: Option<String>,
+    /// Take the servers that are upstreams of Toolgate out of the client's file; --undo brings them back.
+    #[arg(long, requires = "client")]
+    pub replace: bool,
     /// Show the change without making it.
-    #[arg(long)]
+    #[arg(long, requires = "client")]
     pub dry_run: bool,
-    /// Put the client's file back as it was.
-    #[arg(long, conflicts_with_all = ["url", "token", "stdio"])]
+    /// Put the client's file back as it was, and revoke the key that was made for the client.
+    #[arg(long, requires = "client", conflicts_with_all = ["url", "token", "stdio", "user", "replace"])]
     pub undo: bool,
     /// With --undo: also where the file was changed since.
     #[arg(long, requires = "undo")]
     pub force: bool,
     /// The client's file, instead of the usual one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "client")]
     pub file: Option<PathBuf>,
     /// The MCP address, instead of the configured one.
-    #[arg(long, conflicts_with = "stdio")]
+    #[arg(long, requires = "client", conflicts_with = "stdio")]
     pub url: Option<String>,
-    /// The token the client is to show; it is written into the client's file.
-    #[arg(long)]
+    /// A token or key the client is to send, instead of --user; it is written into the client's file.
+    #[arg(long, requires = "client")]
     pub token: Option<String>,
     /// Let the client start Toolgate itself, on standard input and output.
-    #[arg(long)]
+    #[arg(long, requires = "client")]
     pub stdio: bool,
     #[command(flatten)]
     pub place: Place,
@@ -37,7 +44,7 @@ pub struct ConnectArgs {
     pub output: Output,
 }
 
-/// A client whose file we know.
+/// A client whose file is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Client {
     ClaudeDesktop,
@@ -46,6 +53,23 @@ pub enum Client {
     #[value(name = "vscode")]
     VsCode,
     Windsurf,
+    Zed,
+    GeminiCli,
+}
+
+impl Client {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::ClaudeCode => "claude-code",
+            Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::GeminiCli => "gemini-cli",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

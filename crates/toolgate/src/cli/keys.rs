@@ -29,7 +29,7 @@ pub enum KeyCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// End a key; the next request with it is a stranger's.
+    /// End a key; the next request with it is an anonymous caller's.
     Revoke {
         id: String,
         #[command(flatten)]

@@ -19,6 +19,15 @@ pub enum TokenCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Say what a token or an API key stands for, and whether it would be accepted. Exit code 1: it would not.
+    Show {
+        /// The token; without it, the first line of standard input, where no list of processes shows it.
+        token: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
     /// End tokens before they expire: one, all of a subject, or all that were made before a time.
     Revoke {
         /// The token's id, as `token mint --json` prints it, or the token itself.

@@ -7,6 +7,7 @@ mod agent;
 mod agent_sessions;
 mod approvals;
 mod books;
+mod caller_words;
 mod check;
 mod client_file;
 mod connect;
@@ -36,6 +37,7 @@ mod store;
 mod table;
 mod task;
 mod token;
+mod token_show;
 mod undo;
 mod upstream;
 mod when;
@@ -85,7 +87,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Receipts(command) => receipts::run(command).await,
         Command::Plans(command) => plans::run(command).await,
         Command::Import(asked) => import::run(&asked),
-        Command::Connect(wish) => connect::run(&wish),
+        Command::Connect(wish) => connect::run(&wish).await,
         Command::Store(command) => books::ended(store::run(command).await),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
         Command::Doctor { place, output } => doctor::run(&place, output).await,

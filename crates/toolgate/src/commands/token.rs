@@ -1,13 +1,16 @@
-//! `token mint|revoke|revoked`: any caller of any kind, as a token, and the end of it.
+//! `token mint|show|revoke|revoked`: any caller of any kind, as a token, and the end of it.
 
 use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::json;
 use toolgate_core::tool::is_of_more;
-use toolgate_server::identity::{Claims, LONGEST_TOKEN, OwnTokens, TokenLimits};
-use toolgate_store::{EVERYONE, RevocationKind, RevokedTokens, Store};
+use toolgate_server::identity::{Claims, KEY_FILE_NAME, LONGEST_TOKEN, OwnTokens, TokenLimits};
+use toolgate_store::{EVERYONE, Location, RevocationKind, RevokedTokens, Store};
 
-use super::{books::line, print, when};
+use super::{
+    books::{self, line},
+    print, token_show, when,
+};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{FactArgs, Output, Place, TokenCommand},
@@ -18,6 +21,7 @@ use crate::{
 pub async fn run(command: TokenCommand) -> CommandResult {
     match command {
         TokenCommand::Mint { facts, ttl, place, output } => mint(&place, facts, &ttl, output).await,
+        TokenCommand::Show { token, place, output } => token_show::run(token, &place, output).await,
         TokenCommand::Revoke { id, subject, all_before, place, output } => {
             let ground = Ground::of(&place)?;
             let store = ground.store().await?;
@@ -34,7 +38,7 @@ pub async fn run(command: TokenCommand) -> CommandResult {
             Ok(Ending::Good)
         }
         TokenCommand::Revoked { place, output } => {
-            let store = Ground::of(&place)?.store().await?;
+            let store = books::store(&place).await?;
             let rows = store.token_revocations().list().await;
             store.close().await;
             let rows = rows?;
@@ -64,7 +68,14 @@ async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> Comm
         return Err("a token without facts says nothing: give it --user, --agent or --task".into());
     }
     known_tools(&ground, &claims)?;
+    let makes_key = makes_key(&ground)?;
     let tokens = own_tokens(&ground, None).await?;
+    if makes_key {
+        eprintln!(
+            "toolgate: made a new signing key in {}; no server uses it yet: start toolgate serve with the same --data",
+            ground.data.display()
+        );
+    }
     let (token, id) = tokens.mint_with_id(&claims, ttl)?;
     print(
         output,
@@ -72,6 +83,13 @@ async fn mint(place: &Place, facts: FactArgs, ttl: &str, output: Output) -> Comm
         &format!("{}\n", token.expose()),
     )?;
     Ok(Ending::Good)
+}
+
+/// Whether signing a token makes the key first. A token of a new key counts nowhere until a server is started with the key.
+fn makes_key(ground: &Ground) -> Result<bool, Misuse> {
+    let is_kept_in_data =
+        ground.config.identity.key_file.is_none() && matches!(ground.location()?, Location::Sqlite(_));
+    Ok(is_kept_in_data && !ground.data.join(KEY_FILE_NAME).exists())
 }
 
 async fn own_tokens(ground: &Ground, store: Option<&Store>) -> Result<OwnTokens, Misuse> {

@@ -67,6 +67,25 @@ pub fn show(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
+/// RFC 3339 in UTC, to the second.
+pub fn show_second(millis: i64) -> String {
+    let shown = show(millis);
+    shown.split_once('.').map_or_else(|| shown.clone(), |(second, _)| format!("{second}Z"))
+}
+
+/// How long it is from `now` to `at`, in the largest unit that fits: "in 3 days", "2 hours ago".
+pub fn relative(at: i64, now: i64) -> String {
+    let seconds = at.abs_diff(now) / 1000;
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    if at < now { format!("{count} {unit}{plural} ago") } else { format!("in {count} {unit}{plural}") }
+}
+
 /// Rows as the command shows them: times that the store keeps in milliseconds become RFC 3339, in JSON too.
 pub fn dated(mut row: Value) -> Value {
     const TIMES: [&str; 8] = [
@@ -110,6 +129,21 @@ mod tests {
             assert_eq!(show(millis), text);
             assert_eq!(read(text), Some(millis), "{text}");
         }
+    }
+
+    #[test]
+    fn times_are_so_long_ago_or_ahead() {
+        assert_eq!(show_second(951_868_799_999), "2000-02-29T23:59:59Z");
+        for (at, words) in [
+            (0, "in 0 seconds"),
+            (61_000, "in 1 minute"),
+            (7_200_000, "in 2 hours"),
+            (-86_400_000, "24 hours ago"),
+            (-400 * 86_400_000, "400 days ago"),
+        ] {
+            assert_eq!(relative(at, 0), words);
+        }
+        assert_eq!(relative(i64::MAX, i64::MIN), "in 213503982334 days");
     }
 
     #[test]

@@ -138,7 +138,8 @@ fn an_entry_of_that_name_is_replaced_and_comes_back() {
     good(connect(&home, &["--url", "https://tools.example/mcp"]));
     let value: Value = serde_json::from_str(&read(&home, "mcp.json").replace("// ours", "")).unwrap();
     assert_eq!(value["mcpServers"]["toolgate"], json!({"type": "http", "url": "https://tools.example/mcp"}));
-    refused(connect(&home, &["--url", "https://other.example/mcp"]), "differs");
+    good(connect(&home, &["--url", "http://127.0.0.1:9/mcp"]));
+    assert!(read(&home, "mcp.json").contains("127.0.0.1:9") && !read(&home, "mcp.json").contains("tools.example"));
     good(connect(&home, &["--undo"]));
     assert_eq!(read(&home, "mcp.json"), text);
 }

@@ -143,7 +143,7 @@ fn a_revoked_token_is_nobody_on_the_next_request_and_is_told_so() {
     home.json(&["token", "revoke", id]);
     let refused = add(token);
     assert_eq!(refused.verdict(), NOBODY);
-    assert!(refused.text().contains("refused: it was revoked."), "{}", refused.text());
+    assert!(refused.text().contains("not accepted: it was revoked."), "{}", refused.text());
     assert_eq!((add(&again).verdict(), add(&bob).verdict()), ("ok".to_owned(), "ok".to_owned()));
     home.json(&["token", "revoke", "--subject", "user:alice"]);
     assert_eq!((add(&again).verdict(), add(&bob).verdict()), (NOBODY.to_owned(), "ok".to_owned()));
@@ -190,7 +190,7 @@ fn a_minted_agent_token_ends_with_the_agents_work() {
         assert_eq!(home.run(&end.split(' ').collect::<Vec<_>>()).code, Some(0), "{end}");
         let refused = profile();
         assert_eq!(refused.verdict(), NOBODY, "{end}");
-        assert!(refused.text().contains("refused: it was revoked."), "{}", refused.text());
+        assert!(refused.text().contains("not accepted: it was revoked."), "{}", refused.text());
         assert_eq!(home.run(&again.split(' ').collect::<Vec<_>>()).code, Some(0), "{again}");
         assert_eq!(profile().verdict(), "ok", "{again}");
     }

@@ -60,6 +60,7 @@ fn holds(printed: &Value, expected: &Value) -> bool {
 fn the_answer_no_is_one_and_wrong_use_is_two() {
     let home = home();
     home.write("bad.test.toml", "[[test]]\nname = \"strangers\"\ncallable = [\"add_task\"]\n");
+    home.json(&["key", "create", "--user", "alice"]);
     let no: [&[&str]; 6] = [
         &["explain", "add_task"],
         &["test", "bad.test.toml"],
@@ -101,6 +102,7 @@ fn the_answer_no_is_one_and_wrong_use_is_two() {
 #[test]
 fn a_minted_token_stands_alone_on_standard_output() {
     let home = home();
+    assert_eq!(home.mint("--user bob").split_whitespace().count(), 1, "where the key is made first, too");
     let ran = home.run(&["token", "mint", "--user", "alice"]);
     assert_eq!(ran.err, "");
     assert_eq!(ran.out.lines().count(), 1);

@@ -60,6 +60,17 @@ pub fn find(path: &Path, text: &str, key: &str, name: &str) -> Result<Option<Val
     Ok(servers(path, key, member)?.get(name).map(|there| client_file::value(&there.value)))
 }
 
+/// The servers at `key`, by name; none where there is no such key.
+pub fn all(path: &Path, text: &str, key: &str) -> Result<Map<String, Value>, FileProblem> {
+    let (_, body) = without_mark(text);
+    if body.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    let root = client_file::object(path, body)?;
+    let Some(member) = root.get(key) else { return Ok(Map::new()) };
+    servers(path, key, member).map(client_file::members)
+}
+
 fn servers<'m, 't>(path: &Path, key: &str, member: &'m ObjectProp<'t>) -> Result<&'m Object<'t>, FileProblem> {
     member.value.as_object().ok_or_else(|| FileProblem::NotObject {
         path: path.display().to_string(),
@@ -151,7 +162,7 @@ impl Page<'_> {
 }
 
 /// The blanks before `at`, where nothing else stands before it on its line.
-fn indent(text: &str, at: usize) -> Option<&str> {
+pub(super) fn indent(text: &str, at: usize) -> Option<&str> {
     let (before, _) = text.split_at_checked(at)?;
     let line = before.rsplit_once('\n')?.1;
     line.chars().all(|c| c == ' ' || c == '\t').then_some(line)
@@ -164,18 +175,22 @@ fn line_indent(text: &str, at: usize) -> &str {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len()).0
 }
 
-/// Whether a comma stands outside comments.
 fn has_comma(between: &str) -> bool {
-    let mut rest = between;
-    while let Some(at) = rest.find(['/', ',']) {
-        let (_, found) = rest.split_at(at);
+    comma_at(between).is_some()
+}
+
+/// The place of the first comma outside comments.
+pub(super) fn comma_at(between: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let rest = between.get(from..)?;
+        let at = rest.find(['/', ','])?;
+        let found = rest.get(at..)?;
         let skipped = match found {
             _ if found.starts_with("//") => found.split_once('\n'),
             _ if found.starts_with("/*") => found.get(2..).and_then(|inside| inside.split_once("*/")),
-            _ => return found.starts_with(','),
+            _ => return found.starts_with(',').then_some(from + at),
         };
-        let Some((_, after)) = skipped else { return false };
-        rest = after;
+        from = between.len() - skipped?.1.len();
     }
-    false
 }

@@ -1,22 +1,23 @@
-//! Taking it back: the backup byte for byte, or no file where there was none.
+//! `connect --undo`: the backup byte for byte, or no file where there was none; and the end of the key that was made.
 
 use std::{fs, path::Path};
 
-use super::{BACKUP, Change, NAME, clients::Place, insert};
+use super::{BACKUP, Change, NAME, Report, client_key::ClientKey, clients::ClientPlace, edit};
 use crate::{
-    CommandResult, Misuse,
+    CommandResult, Ending, Misuse,
     cli::ConnectArgs,
     commands::{client_file, put_file},
+    ground::Ground,
 };
 
-pub fn run(wish: &ConnectArgs, place: &Place) -> CommandResult {
+pub async fn run(wish: &ConnectArgs, place: &ClientPlace) -> CommandResult {
     let path = &place.file;
-    let shown = path.display();
     let backup = client_file::beside(path, BACKUP);
     let now = client_file::read(path)?;
     let kept = client_file::read(&backup)?;
+    let key = ClientKey::of(path)?;
     let text = now.clone().unwrap_or_default();
-    let change = Change {
+    let mut change = Change {
         path,
         before: &text,
         after: kept.as_deref(),
@@ -24,36 +25,61 @@ pub fn run(wish: &ConnectArgs, place: &Place) -> CommandResult {
         done: "put back",
         next: "restart the client if it is running",
     };
-    let ours = is_ours(path, kept.as_deref().unwrap_or(""), &text, place.key);
-    match (&now, &kept) {
-        (None, None) => return unchanged(&change, wish),
-        (Some(_), None) if ours => {}
-        (Some(text), None) if insert::find(path, text, place.key, NAME).ok().flatten().is_none() => {
-            return unchanged(&change, wish);
-        }
-        (Some(_), None) => {
-            let backup = backup.display();
-            return Err(format!("{backup} is not there; take the entry '{NAME}' out of {shown} by hand").into());
-        }
-        (_, Some(kept)) if ours || *kept == text || wish.force => {}
-        _ => {
-            return Err(format!(
-                "{shown} was changed since, and that would be lost; take the entry '{NAME}' out by hand, or --force"
-            )
-            .into());
-        }
-    }
-    if !wish.dry_run {
+    let changes = is_to_put_back(wish, place, now.as_deref(), kept.as_deref())?;
+    if !changes {
+        change.after = Some(&text);
+    } else if !wish.dry_run {
         put_back(path, kept.as_deref())?;
         if kept.is_some() {
             fs::remove_file(&backup).map_err(|fault| format!("{} can't be removed: {fault}", backup.display()))?;
         }
     }
-    change.told(wish.dry_run, true, wish.output)
+    let mut report = Report::default();
+    let mut ending = Ending::Good;
+    if let Some(key) = key {
+        report.set("key", &key.id);
+        if wish.dry_run {
+            report.note(format!("The key {} would be revoked.", key.id));
+        } else {
+            match key.revoke(Ground::of(&wish.place)).await {
+                Ok(()) => {
+                    ClientKey::forget(path)?;
+                    report.note(format!("Revoked the key {} that was made for this client.", key.id));
+                }
+                Err(problem) => {
+                    report.note(problem);
+                    ending = Ending::No;
+                }
+            }
+        }
+    }
+    change.told(wish.dry_run, changes, wish.output, report)?;
+    Ok(ending)
 }
 
-fn unchanged(change: &Change<'_>, wish: &ConnectArgs) -> CommandResult {
-    Change { after: Some(change.before), ..*change }.told(wish.dry_run, false, wish.output)
+/// Whether there is something to put back. An error where that would lose what others wrote.
+fn is_to_put_back(
+    wish: &ConnectArgs,
+    place: &ClientPlace,
+    now: Option<&str>,
+    kept: Option<&str>,
+) -> Result<bool, Misuse> {
+    let shown = place.file.display();
+    let is_ours = now.is_some_and(|now| edit::removed(place, kept.unwrap_or_default(), now).is_some());
+    match (now, kept) {
+        (None, None) => Ok(false),
+        (Some(_), None) if is_ours => Ok(true),
+        (Some(text), None) if edit::entry(place, text).is_none() => Ok(false),
+        (Some(_), None) => {
+            let backup = client_file::beside(&place.file, BACKUP);
+            Err(format!("{} is not there; take the entry '{NAME}' out of {shown} by hand", backup.display()).into())
+        }
+        (now, Some(kept)) if is_ours || kept == now.unwrap_or_default() || wish.force => Ok(true),
+        _ => Err(format!(
+            "{shown} was changed since, and that would be lost; take the entry '{NAME}' out by hand, or --force"
+        )
+        .into()),
+    }
 }
 
 fn put_back(path: &Path, kept: Option<&str>) -> Result<(), Misuse> {
@@ -62,10 +88,4 @@ fn put_back(path: &Path, kept: Option<&str>) -> Result<(), Misuse> {
         None => put_file::writable(path).and_then(|()| fs::remove_file(path)),
     };
     done.map_err(|fault| format!("{} can't be written: {fault}", path.display()).into())
-}
-
-/// Whether `now` is `before` with our entry in it and nothing else: putting the same entry in gives the same text.
-fn is_ours(path: &Path, before: &str, now: &str, key: &str) -> bool {
-    let found = insert::find(path, now, key, NAME).ok().flatten();
-    found.is_some_and(|entry| insert::entry(path, before, key, NAME, &entry).is_ok_and(|again| again == now))
 }

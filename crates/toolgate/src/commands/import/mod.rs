@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use toolgate_core::terminal_escape;
 
+pub(super) use translate::normalised;
+
 use super::{client_file, next_steps, print, say};
 use crate::{
     CommandResult, Ending, Misuse,

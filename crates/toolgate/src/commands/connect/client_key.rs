@@ -1,0 +1,104 @@
+//! The API key that `connect --user` makes for a client. Its id is kept beside the client's file, so that `--undo` and the
+//! next `connect` revoke it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf, absolute},
+};
+
+use serde::{Deserialize, Serialize};
+use toolgate_server::identity::{Claims, Token};
+use toolgate_store::{Location, Store};
+
+use crate::{
+    Misuse,
+    cli::Client,
+    commands::{client_file, key, put_file},
+    ground::{self, Ground},
+};
+
+const ENDING: &str = ".toolgate-key";
+
+/// What is kept of a key: never the key itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientKey {
+    pub id: String,
+    /// The SQLite database that has the key. The address of another database may hold a password and is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<PathBuf>,
+}
+
+impl ClientKey {
+    /// Makes a key for a user. Returns the key itself too.
+    pub async fn make(ground: &Ground, client: Client, user: &str) -> Result<(Self, Token), Misuse> {
+        let claims = Claims { user: Some(user.to_owned()), ..Claims::default() };
+        let database = match ground.location()? {
+            Location::Sqlite(path) => Some(absolute(path)?),
+            Location::Postgres(_) => None,
+        };
+        let store = ground.store().await?;
+        let made = key::insert(&store, &claims, name(client), None).await;
+        store.close().await;
+        let (id, secret) = made?;
+        Ok((Self { id, database }, secret))
+    }
+
+    /// The key that was made for the client of this file.
+    pub fn of(file: &Path) -> Result<Option<Self>, Misuse> {
+        let path = client_file::beside(file, ENDING);
+        let Some(text) = client_file::read(&path)? else { return Ok(None) };
+        let kept = serde_json::from_str(&text);
+        Ok(Some(kept.map_err(|fault| format!("{} can't be read: {fault}; remove it", path.display()))?))
+    }
+
+    pub fn keep(&self, file: &Path) -> Result<(), Misuse> {
+        let path = client_file::beside(file, ENDING);
+        let text = format!("{}\n", serde_json::to_string(self)?);
+        Ok(put_file::replace(&path, text.as_bytes())
+            .map_err(|fault| format!("{} can't be written: {fault}", path.display()))?)
+    }
+
+    pub fn forget(file: &Path) -> Result<(), Misuse> {
+        let path = client_file::beside(file, ENDING);
+        match fs::remove_file(&path) {
+            Err(fault) if fault.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("{} can't be removed: {fault}", path.display()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The beginning of the key itself, by which a file that has the key is known.
+    pub fn beginning(&self) -> String {
+        format!("tgk_{}_", self.id.trim_start_matches("key_"))
+    }
+
+    /// Revokes the key where it was made. A key that is revoked already stays so.
+    pub async fn revoke(&self, ground: Result<Ground, Misuse>) -> Result<(), String> {
+        let location = match (&self.database, ground) {
+            (Some(path), _) => Location::Sqlite(path.clone()),
+            (None, ground) => {
+                let location = ground.and_then(|ground| ground.location());
+                location.map_err(|problem| self.left(&problem.to_string()))?
+            }
+        };
+        if let Location::Sqlite(path) = &location
+            && !path.exists()
+        {
+            return Err(self.left(&format!("there is no store at '{}'", path.display())));
+        }
+        let store = Store::open_unmigrated(&location).await.map_err(|fault| self.left(&fault.to_string()))?;
+        let revoked = store.keys().revoke(&self.id, ground::now()).await;
+        store.close().await;
+        revoked.map(drop).map_err(|fault| self.left(&fault.to_string()))
+    }
+
+    fn left(&self, why: &str) -> String {
+        format!("the key {0} could not be revoked: {why}; do it there: toolgate key revoke {0}", self.id)
+    }
+}
+
+/// The name that `key list` shows.
+pub fn name(client: Client) -> String {
+    format!("connect {}", client.name())
+}
