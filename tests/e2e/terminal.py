@@ -58,6 +58,15 @@ class Terminal:
         self._seen = found.end()
         return found
 
+    def until_either_end_or(self, wanted: str) -> bool:
+        """Reads until the pattern is shown once more, or the program has ended; says whether it was shown."""
+        deadline = time.monotonic() + WITHIN_SECONDS
+        while not (found := re.compile(wanted).search(self.shown, self._seen)):
+            if not self._read(deadline):
+                return False
+        self._seen = found.end()
+        return True
+
     def type(self, text: str) -> None:
         os.write(self._mine, text.encode() + b"\n")
 
