@@ -11,7 +11,8 @@ A page is one session: its blocks run from top to bottom in one temporary folder
 - Everything else (`text`, a file without a name) is only read.
 
 The folder has a copy of `examples/`, and `npx` finds the packages of the tests. Pages name the usual port; each session has
-one of its own, and a HOME that pages call `~`, with a folder `notes`.
+one of its own, and a HOME that pages call `~`, with a folder `notes` and
+where Cursor was started once.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ class Session:
         for each in (self.folder, self.home, self.programs):
             each.mkdir(parents=True)
         (self.home / "notes").mkdir()
+        (self.home / ".cursor").mkdir()
         self.address = free_address()
         self.servers: list[subprocess.Popen[bytes]] = []
         self.shell: subprocess.Popen[bytes] | None = None

@@ -22,12 +22,13 @@ from terminal import Terminal
 README = REPOSITORY / "README.md"
 BEGIN, END = "<!-- what tests/e2e/test_first_half_hour.py saw -->\n", "<!-- end -->\n"
 WITHIN_SECONDS = 60.0
-OWN_PART = """
+OWN_PART = """\
 [approvals]
-wait = "2m"                       # a call waits so long for its answer
+wait = "2m"
 
-[tools.files_move_file]
-undo = { tool = "files_move_file", arguments = "{source: input.destination, destination: input.source}" }
+[tools.files_move_file.undo]
+tool = "files_move_file"
+arguments = "{source: input.destination, destination: input.source}"
 """
 
 
@@ -35,15 +36,17 @@ class Transcript:
     """What was typed and shown, without what differs from run to run."""
 
     def __init__(self, session: Session) -> None:
-        self.session, self.parts = session, []
+        self.session = session
+        self.parts: list[tuple[str, Terminal | None]] = []
 
-    def add(self, command: str, terminal: Terminal) -> None:
+    def add(self, command: str, terminal: Terminal | None = None) -> None:
         """The command and, once all is over, everything that its terminal has shown."""
         self.parts.append((command, terminal))
 
     @property
     def text(self) -> str:
-        return "\n".join(f"$ {command}\n{self._steady(terminal.shown)}" for command, terminal in self.parts)
+        shown = [(command, self._steady(terminal.shown) if terminal else "") for command, terminal in self.parts]
+        return "\n".join(f"$ {command}\n{text}" for command, text in shown)
 
     def _steady(self, shown: str) -> str:
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "").replace("^C", "")
@@ -52,6 +55,8 @@ class Transcript:
         # lines of the log, which has times, are left out
         lines = [line.rstrip() for line in text.splitlines() if not re.match(r"\d{4}-\d\d-\d\dT\S+Z +[A-Z]+ ", line)]
         text = "\n".join(lines).strip("\n") + "\n"
+        # of the attributes that `accept` offers, the first is enough
+        text = re.sub(r"(\[tools\.\S+\]\n.+\n\n)(?:\[tools\.\S+\]\n.+\n\n)+", r"\1…\n\n", text)
         text = re.sub(r"\b(appr|rcpt|key|tgk)_[A-Za-z0-9_-]+…?", r"\1_…", text)
         text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "2026-11-18T09:00:00Z", text)
         text = re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "1 s", text)
@@ -99,7 +104,8 @@ def test_the_first_half_hour(tmp_path: Path):
     configuration = session.folder / "toolgate.toml"
     assert "[[upstreams]]" in configuration.read_text()
     with configuration.open("a") as file:
-        file.write(OWN_PART)
+        file.write(f"\n{OWN_PART}")
+    transcript.add(f"cat >> toolgate.toml <<END\n{OWN_PART}END")
 
     with at_terminal("toolgate upstream accept") as accept:
         accept.until(r"move_file")
