@@ -19,10 +19,13 @@ pub(crate) fn program() -> Outcome<PathBuf> {
     }
     let place = cache::installed("mdbook", &[VERSION.as_bytes()], |place| {
         // Without what only a reader at a browser needs (watching, serving, searching), and not optimised: the book is small.
-        let install = ["install", "mdbook", "--locked", "--debug", "--no-default-features", "--version", VERSION, "--root"];
+        let install =
+            ["install", "mdbook", "--locked", "--debug", "--no-default-features", "--version", VERSION, "--root"];
         let cargo = Program::cargo().args(install).args([place]);
         cargo.output().map(drop).map_err(|fault| {
-            fault.remedy("see cargo's own words above; or install mdbook yourself, in the version that the command names")
+            fault.remedy(
+                "see cargo's own words above; or install mdbook yourself, in the version that the command names",
+            )
         })
     })?;
     Ok(place.join("bin").join(format!("mdbook{}", std::env::consts::EXE_SUFFIX)))

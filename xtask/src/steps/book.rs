@@ -32,7 +32,8 @@ pub(super) fn build(repository: &Repository) -> Outcome<Tally> {
     if broken.is_empty() {
         return Ok(Tally::ONE);
     }
-    let remedy = "the book holds only what is in docs/: link a page that docs/SUMMARY.md lists, or write the path as `code`";
+    let remedy =
+        "the book holds only what is in docs/: link a page that docs/SUMMARY.md lists, or write the path as `code`";
     Err(Fault::new(broken.join("\n")).remedy(remedy))
 }
 
@@ -104,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_link_to_a_page_a_place_or_a_file_of_the_book_is_good() {
-        let linking = r##"<a class="x" href="b/two.html#there">x</a> <a href="#here">y</a> <a href="picture.svg">z</a>"##;
+        let linking =
+            r##"<a class="x" href="b/two.html#there">x</a> <a href="#here">y</a> <a href="picture.svg">z</a>"##;
         let first = format!(r#"<h2 id="here">h</h2> {linking} <a href="https://example.org">e</a>"#);
         let second = r##"<h2 id="there">h</h2> <a href="../one.html">back</a>"##;
         assert_eq!(book(&[("one.html", &first), ("b/two.html", second)]), Vec::<String>::new());

@@ -36,7 +36,11 @@ pub(super) fn examples(repository: &Repository) -> Outcome<Tally> {
     let servers = servers(repository)?;
     let mut tally = Tally::default();
     for script in &scripts {
-        Program::new(script).args(["--quiet"]).env("TOOLGATE_BIN", &binary).env("EXAMPLE_SERVERS", servers.path()).run()?;
+        Program::new(script)
+            .args(["--quiet"])
+            .env("TOOLGATE_BIN", &binary)
+            .env("EXAMPLE_SERVERS", servers.path())
+            .run()?;
         tally.add(Tally::ONE);
     }
     Ok(tally)

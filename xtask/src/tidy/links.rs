@@ -140,7 +140,10 @@ mod tests {
 
     #[test]
     fn code_holds_no_links() {
-        assert_eq!(found(&[("a.md", "`[x](none.md)`\n```text\n[x](none.md)\n# no heading\n```\n")]), Vec::<String>::new());
+        assert_eq!(
+            found(&[("a.md", "`[x](none.md)`\n```text\n[x](none.md)\n# no heading\n```\n")]),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
