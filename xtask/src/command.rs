@@ -59,6 +59,13 @@ impl Program {
         Err(self.failed(&format!("{}\n{}{}", output.status, said, complaint)))
     }
 
+    /// Runs in silence and gives standard output and standard error, one after the other.
+    pub(crate) fn everything_said(mut self) -> Outcome<String> {
+        let output = self.0.stdin(Stdio::null()).output().map_err(|error| self.not_started(&error))?;
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        if output.status.success() { Ok(said) } else { Err(self.failed(&format!("{}\n{said}", output.status))) }
+    }
+
     /// Runs with standard output shown and read line by line, and says whether it succeeded.
     pub(crate) fn watch(mut self, mut line_seen: impl FnMut(&str)) -> Outcome<Result<(), Fault>> {
         let mut child = self.0.stdout(Stdio::piped()).spawn().map_err(|error| self.not_started(&error))?;

@@ -3,6 +3,7 @@
 //! A browser joins here as `chromium.rs` when there is a page to look at.
 
 mod debian;
+pub(crate) mod mdbook;
 pub(crate) mod node;
 pub(crate) mod postgres;
 pub(crate) mod python;

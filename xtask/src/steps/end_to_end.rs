@@ -36,7 +36,11 @@ pub(super) fn examples(repository: &Repository) -> Outcome<Tally> {
     let servers = servers(repository)?;
     let mut tally = Tally::default();
     for script in &scripts {
-        Program::new(script).env("TOOLGATE_BIN", &binary).env("EXAMPLE_SERVERS", servers.path()).run()?;
+        Program::new(script)
+            .args(["--quiet"])
+            .env("TOOLGATE_BIN", &binary)
+            .env("EXAMPLE_SERVERS", servers.path())
+            .run()?;
         tally.add(Tally::ONE);
     }
     Ok(tally)
@@ -54,13 +58,27 @@ fn servers(repository: &Repository) -> Outcome<tempfile::TempDir> {
     Ok(folder)
 }
 
+/// The tests of what the README and the book show; the rest of `tests/e2e` is a step of its own.
+const SNIPPETS: [&str; 2] = ["test_snippets.py", "test_first_half_hour.py"];
+
+/// Runs the commands that the README and the book show.
+pub(super) fn snippets(repository: &Repository) -> Outcome<Tally> {
+    pytest(repository, &SNIPPETS.map(str::to_owned))
+}
+
+/// Runs every other end-to-end test.
 pub(super) fn run(repository: &Repository) -> Outcome<Tally> {
+    pytest(repository, &SNIPPETS.map(|file| format!("--ignore={file}")))
+}
+
+fn pytest(repository: &Repository, arguments: &[String]) -> Outcome<Tally> {
     let project = repository.join("tests/e2e");
     let binary = build(repository)?;
     let python = python::with(&project.join("requirements.txt"))?;
     let packages = node::packages(&project)?;
     let pytest = Program::new(python)
         .args(["-B", "-m", "pytest", "--numprocesses=auto"])
+        .args(arguments)
         .within(&project)
         .env("TOOLGATE_BIN", &binary)
         .env("TOOLGATE_E2E_NODE", &packages);

@@ -1,5 +1,6 @@
 //! The steps of `cargo xtask test`, in order. The first that fails ends the run.
 
+mod book;
 mod checks;
 mod end_to_end;
 mod suites;
@@ -16,9 +17,11 @@ pub(crate) enum Step {
     Tidy,
     Clippy,
     Doc,
+    Book,
     Test,
     Build,
     Examples,
+    Snippets,
     EndToEnd,
 }
 
@@ -40,8 +43,18 @@ impl Tally {
 
 impl Step {
     /// Cheap and telling ones first.
-    const ALL: [Self; 8] =
-        [Self::Format, Self::Tidy, Self::Clippy, Self::Doc, Self::Test, Self::Build, Self::Examples, Self::EndToEnd];
+    const ALL: [Self; 10] = [
+        Self::Format,
+        Self::Tidy,
+        Self::Clippy,
+        Self::Doc,
+        Self::Book,
+        Self::Test,
+        Self::Build,
+        Self::Examples,
+        Self::Snippets,
+        Self::EndToEnd,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -49,9 +62,11 @@ impl Step {
             Self::Tidy => "tidy",
             Self::Clippy => "clippy",
             Self::Doc => "doc",
+            Self::Book => "book",
             Self::Test => "test",
             Self::Build => "build",
             Self::Examples => "examples",
+            Self::Snippets => "snippets",
             Self::EndToEnd => "e2e",
         }
     }
@@ -59,12 +74,14 @@ impl Step {
     fn about(self) -> &'static str {
         match self {
             Self::Format => "the code is formatted",
-            Self::Tidy => "the house rules hold (file sizes, names, layers, where SQL lives)",
+            Self::Tidy => "the house rules hold (file sizes, names, layers, links, where SQL lives)",
             Self::Clippy => "no lint warns, tests and benches included",
-            Self::Doc => "the documentation builds without a warning",
+            Self::Doc => "the documentation of the crates builds without a warning",
+            Self::Book => "the book in docs/ builds without a warning, and its links lead somewhere",
             Self::Test => "every Rust test, with a PostgreSQL of its own",
             Self::Build => "the toolgate binary builds",
             Self::Examples => "each example shows what it claims",
+            Self::Snippets => "the commands in README and book print what the page says, on a terminal too",
             Self::EndToEnd => "real MCP clients against the binary",
         }
     }
@@ -75,9 +92,11 @@ impl Step {
             Self::Tidy => tidy::check(repository),
             Self::Clippy => checks::clippy(repository),
             Self::Doc => checks::doc(repository),
+            Self::Book => book::build(repository),
             Self::Test => suites::rust(repository),
             Self::Build => end_to_end::build(repository).map(|_| Tally::ONE),
             Self::Examples => end_to_end::examples(repository),
+            Self::Snippets => end_to_end::snippets(repository),
             Self::EndToEnd => end_to_end::run(repository),
         }
     }
@@ -95,7 +114,7 @@ impl ValueEnum for Step {
 
 pub(crate) fn list() {
     for step in Step::ALL {
-        println!("{:<8}{}", step.name(), step.about());
+        println!("{:<10}{}", step.name(), step.about());
     }
 }
 

@@ -3,6 +3,7 @@
 mod addresses;
 mod decisions;
 mod layers;
+mod links;
 mod long_files;
 mod names;
 mod sql;
@@ -57,9 +58,10 @@ impl Source {
 
 pub(crate) fn check(repository: &Repository) -> Outcome<Tally> {
     let mut sources = Vec::new();
-    for file in repository.files()? {
-        if let Some(text) = repository.text(&file)? {
-            sources.push(Source { file, text });
+    let files = repository.files()?;
+    for file in &files {
+        if let Some(text) = repository.text(file)? {
+            sources.push(Source { file: file.clone(), text });
         }
     }
     let rules = [
@@ -69,6 +71,7 @@ pub(crate) fn check(repository: &Repository) -> Outcome<Tally> {
         sql::breaches(&sources),
         layers::breaches(repository)?,
         decisions::breaches(&sources),
+        links::breaches(&sources, &files),
     ];
     let kept = rules.iter().filter(|breaches| breaches.is_empty()).count();
     let broken = rules.len() - kept;
