@@ -85,6 +85,10 @@ fn without_a_client_the_installed_ones_are_listed_with_what_to_type() {
         (&listed[1]["state"], &listed[1]["command"]),
         (&json!("connected"), &json!("toolgate connect cursor --replace"))
     );
+    let mut at_home = home.command(&["connect", "--json"]);
+    let listed = Ran::of(at_home.current_dir(home.path("me")).env("HOME", home.path("me"))).json();
+    let cursor: Vec<_> = listed.as_array().unwrap().iter().filter(|row| row["client"] == "cursor").collect();
+    assert_eq!(cursor.len(), 1, "in the home folder the project's file is the user's own: {listed}");
     let empty = Home::bare();
     assert!(run(&empty, &["connect"]).out.contains("No client that Toolgate knows is installed here"));
     assert!(!empty.path(".toolgate").exists(), "a look makes nothing");

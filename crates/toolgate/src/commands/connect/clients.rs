@@ -25,10 +25,10 @@ pub struct InstalledClient {
 
 /// The file that was named, else the project's where there is one, else the user's own.
 pub fn place(client: Client, named: Option<&Path>) -> Result<ClientPlace, Misuse> {
-    let file = match (named, project(client)) {
+    let file = match (named, project_file(client)) {
         (Some(named), _) => named.to_owned(),
-        (None, Some(project)) if Path::new(project).exists() => PathBuf::from(project),
-        _ => own(client)?,
+        (None, Some(project)) => project,
+        (None, None) => own(client)?,
     };
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -46,7 +46,7 @@ pub fn installed() -> Vec<InstalledClient> {
             let place = ClientPlace { file, key: key(client) };
             found.push(InstalledClient { client, place, is_project });
         };
-        if let Some(project) = project(client).map(PathBuf::from).filter(|file| file.exists()) {
+        if let Some(project) = project_file(client) {
             add(project, true);
         }
         if let Ok(file) = own(client)
@@ -73,6 +73,13 @@ fn key(client: Client) -> &'static str {
         Client::Zed => "context_servers",
         _ => "mcpServers",
     }
+}
+
+/// The file of the current folder, where there is one. In the home folder it is the user's own.
+fn project_file(client: Client) -> Option<PathBuf> {
+    let file = project(client).map(PathBuf::from).filter(|file| file.exists())?;
+    let is_own = own(client).and_then(|own| Ok(own.canonicalize()? == file.canonicalize()?));
+    (!is_own.unwrap_or(false)).then_some(file)
 }
 
 fn project(client: Client) -> Option<&'static str> {
