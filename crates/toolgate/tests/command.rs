@@ -42,8 +42,12 @@ mod configuration;
 mod connect;
 #[path = "command/credentials.rs"]
 mod credentials;
+#[path = "command/doctor.rs"]
+mod doctor;
 #[path = "command/every_tool.rs"]
 mod every_tool;
+#[path = "command/exit_codes.rs"]
+mod exit_codes;
 #[path = "command/files.rs"]
 mod files;
 #[path = "command/fitness.rs"]
