@@ -90,13 +90,20 @@ impl Spine {
     }
 }
 
+/// Why a call can't be undone whose tool does not say how, and the cure.
+fn unsaid(tool: &str) -> String {
+    format!(
+        "the tool does not say how it is undone; the operator can: [tools.\"{tool}\"] undo = {{ tool = \"…\", arguments = \"…\" }}"
+    )
+}
+
 /// `None` where it is not known what came of the call.
 pub(crate) async fn leave(books: &Books, done: &Done<'_>, result: Option<&Bytes>) -> Result<Receipt, StoreError> {
     let (kind, why, record) = match done.undo {
         Undo::Native(record) => (UndoKind::Native, None, Some(UndoRecord::new(record.get().to_owned()))),
         Undo::Counterpart(call) => (UndoKind::Compensation, None, Some(UndoRecord::new(call.get().to_owned()))),
         Undo::Impossible(why) => (UndoKind::Impossible, Some(why.clone()), None),
-        Undo::Unsaid => (UndoKind::Unknown, Some("the tool does not say how it is taken back".to_owned()), None),
+        Undo::Unsaid => (UndoKind::Unknown, Some(unsaid(done.tool.name.as_str())), None),
     };
     let note = result.map(|result| noted(done.house, Some(done.tool), result));
     books

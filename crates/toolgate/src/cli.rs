@@ -2,24 +2,34 @@
 
 mod books;
 mod clients;
+mod command_line;
 mod database;
+mod examples;
+mod groups;
 mod keys;
+mod mistakes;
 mod running;
 mod team;
 mod team_work;
 mod tenants;
 mod tokens;
 mod upstreams;
+#[cfg(test)]
+mod words;
+pub mod wrap;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::books::{
     ApprovalsCommand, ExportFormat, FilterArgs, LedgerCommand, PlansCommand, ReceiptsCommand, ReplayArgs, UndoArgs,
 };
 pub use self::clients::{Client, ConnectArgs, ImportArgs};
+pub use self::command_line::{EXIT_CODES, Parsed, definition, parse};
 pub use self::database::StoreCommand;
+pub use self::examples::EXAMPLES;
+pub use self::groups::GROUPS;
 pub use self::keys::KeyCommand;
 pub use self::running::{FinishArgs, ProcessCommand, StartTaskArgs, TaskCommand};
 
@@ -102,6 +112,7 @@ pub enum Command {
     },
     /// Say whether a caller may use a tool, and why. Exit code 1: it may not.
     Explain {
+        /// The tool, by the name it is listed under or its canonical name.
         tool: String,
         #[command(flatten)]
         caller: AsCaller,
@@ -121,6 +132,15 @@ pub enum Command {
     },
     /// Show who sees and may call what.
     Matrix {
+        /// A caller of your own as a column: user=alice,tenant=acme; repeat for more. None: a column for each kind of caller.
+        #[arg(long = "as", value_name = "KEY=VALUE,…")]
+        callers: Vec<String>,
+        /// Only tools whose name fits; * stands for any characters.
+        #[arg(long, value_name = "PATTERN")]
+        tool: Option<String>,
+        /// Only tools that not all of these callers may use alike.
+        #[arg(long)]
+        differs: bool,
         #[command(flatten)]
         place: Place,
         #[command(flatten)]
@@ -212,13 +232,39 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Look for what would keep Toolgate from working here.
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write a man page for every command, or one page of them all.
+    Man {
+        /// The folder for them; it is made if it is not there.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// What is written.
+        #[arg(long, value_enum, default_value_t = ManualFormat::Man)]
+        format: ManualFormat,
+    },
+    /// Look for what would keep Toolgate from working here. Exit code 1: something would.
     Doctor {
+        /// Address and port that `serve` is to have, instead of the configured one.
+        #[arg(long, env = "TOOLGATE_LISTEN", value_name = "ADDR")]
+        listen: Option<String>,
         #[command(flatten)]
         place: Place,
         #[command(flatten)]
         output: Output,
     },
+}
+
+/// How the manual is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ManualFormat {
+    /// A man page for each command.
+    Man,
+    /// One page in Markdown, commands.md.
+    Markdown,
 }
 
 #[derive(Debug, Clone, Copy, Args)]
@@ -238,40 +284,46 @@ pub struct AsCaller {
 /// Every fact a token or key can carry.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FactArgs {
-    #[arg(long)]
+    /// The user: a name of your own.
+    #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
-    #[arg(long)]
+    /// The tenant the user acts for.
+    #[arg(long, value_name = "ID")]
     pub tenant: Option<String>,
-    /// owner, admin, billing or member.
+    /// The user's role in the tenant: owner, admin, billing or member.
     #[arg(long)]
     pub role: Option<String>,
+    /// The tenant's plan, one of the configured ones.
     #[arg(long)]
     pub plan: Option<String>,
-    #[arg(long)]
+    /// The agent that calls.
+    #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
-    /// coordinator, manager or worker.
+    /// The agent's kind: coordinator, manager or worker.
     #[arg(long)]
     pub kind: Option<String>,
-    #[arg(long)]
+    /// The project the agent works in.
+    #[arg(long, value_name = "ID")]
     pub project: Option<String>,
-    /// task or chat.
+    /// What the agent's session is for: task or chat.
     #[arg(long)]
     pub purpose: Option<String>,
-    /// A task's public id.
+    /// The task that calls, by its public id.
     #[arg(long, value_name = "ID")]
     pub task: Option<String>,
+    /// The flow that the calls belong to; one that is configured brings its allowlist.
     #[arg(long, value_name = "ID")]
     pub flow: Option<String>,
     /// A tool the flow is limited to; repeat for more.
     #[arg(long, value_name = "TOOL", requires = "flow")]
     pub allow: Vec<String>,
-    /// server or client.
+    /// Where the caller runs: server or client.
     #[arg(long)]
     pub runtime: Option<String>,
     /// An OAuth scope; repeat for more.
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
-    /// May run this Toolgate: metrics, plans, disables.
+    /// An operator of this Toolgate, who may read metrics and administer tenants and tools.
     #[arg(long)]
     pub operator: bool,
 }

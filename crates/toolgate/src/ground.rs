@@ -14,7 +14,7 @@ use crate::{
     Misuse,
     catalog::Catalog,
     cli::Place,
-    config::{self, Config},
+    config::{self, Config, DEFAULT_FILE},
     raise,
     upstreams::{self, LockFile},
 };
@@ -28,8 +28,6 @@ pub struct Ground {
     pub listen: Option<String>,
     database: Option<String>,
 }
-
-const DEFAULT_FILE: &str = "toolgate.toml";
 
 impl Ground {
     pub fn of(place: &Place) -> Result<Self, Misuse> {

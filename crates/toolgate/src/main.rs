@@ -1,4 +1,4 @@
-//! The `toolgate` command. Exit codes: 0 good, 1 the answer is no, 2 wrong use.
+//! The `toolgate` command. Exit codes: 0 done, 1 the answer is no, 2 wrong use or it could not be carried out.
 
 mod caller_facts;
 mod catalog;
@@ -15,6 +15,7 @@ mod linear;
 mod logging;
 mod more;
 mod operator;
+mod program_search;
 mod progress;
 mod raise;
 mod rule_files;
@@ -28,8 +29,6 @@ mod upstreams;
 mod webhooks;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 /// A call is some hundred small pieces of memory that live as long as it does.
 #[global_allocator]
@@ -55,17 +54,20 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
-    // clap exits with 2 on wrong use by itself
-    let cli = cli::Cli::parse();
+    let cli::Parsed { command, config } = match cli::parse(std::env::args_os().skip(1)) {
+        Ok(parsed) => parsed,
+        // with 2 on wrong use, with 0 for help
+        Err(error) => error.exit(),
+    };
     let result = match runtime() {
-        Ok(runtime) => runtime.block_on(commands::run(cli.command)),
+        Ok(runtime) => runtime.block_on(commands::run(command)),
         Err(fault) => Err(fault.into()),
     };
     match result {
         Ok(Ending::Good) => ExitCode::SUCCESS,
         Ok(Ending::No) => ExitCode::from(1),
         Err(misuse) => {
-            eprintln!("toolgate: {misuse}");
+            eprintln!("toolgate: {}", config::with_place(config.as_deref(), &misuse.to_string()));
             ExitCode::from(2)
         }
     }

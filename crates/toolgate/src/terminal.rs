@@ -1,24 +1,44 @@
-//! The terminal a command runs at, where there is one.
+//! The terminal that a command runs at, where there is one.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Write, stderr, stdin, stdout};
 
-/// The width of text that goes to no terminal.
+/// Columns below which a line is not cut: there is no room for a table then.
+const NARROWEST: usize = 40;
+/// The width of text that is cut wherever it goes.
 const USUAL_WIDTH: usize = 100;
+
+/// Columns of the terminal; `None` where standard output is a file or a pipe, whose reader wants all of a line.
+pub fn width() -> Option<usize> {
+    if !stdout().is_terminal() {
+        return None;
+    }
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    given.or_else(window_width).filter(|columns| *columns >= NARROWEST)
+}
+
+/// Columns of the terminal, or the usual number where there is none: for summaries whose whole is shown elsewhere.
+pub fn summary_width() -> usize {
+    width().unwrap_or(USUAL_WIDTH)
+}
+
+#[cfg(unix)]
+fn window_width() -> Option<usize> {
+    rustix::termios::tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+#[cfg(not(unix))]
+fn window_width() -> Option<usize> {
+    None
+}
 
 /// Whether a person can be asked: questions go to standard error, answers come from standard input.
 pub fn can_ask() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
-}
-
-/// The columns of standard output.
-pub fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
+    stdin().is_terminal() && stderr().is_terminal()
 }
 
 /// Writes to standard error, which no lock is held on meanwhile: the log goes there too.
 pub fn tell(text: &str) -> bool {
-    let mut terminal = std::io::stderr();
+    let mut terminal = stderr();
     terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush()).is_ok()
 }
 
@@ -28,17 +48,6 @@ pub fn confirm(question: &str) -> bool {
         return false;
     }
     let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
+    let read = stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
-}
-
-/// The beginning of a text, in at most so many characters.
-pub fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
-    short.truncate(short.trim_end().len());
-    short.push('…');
-    short
 }

@@ -50,8 +50,12 @@ mod connect;
 mod connect_clients;
 #[path = "command/credentials.rs"]
 mod credentials;
+#[path = "command/doctor.rs"]
+mod doctor;
 #[path = "command/every_tool.rs"]
 mod every_tool;
+#[path = "command/exit_codes.rs"]
+mod exit_codes;
 #[path = "command/files.rs"]
 mod files;
 #[path = "command/fitness.rs"]

@@ -96,6 +96,9 @@ pub enum LedgerCommand {
         /// Go on with what is recorded from now on.
         #[arg(long)]
         follow: bool,
+        /// Also the record with which each process begins to write.
+        #[arg(long)]
+        all: bool,
         /// At most so many to begin with.
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         limit: u32,
@@ -108,6 +111,7 @@ pub enum LedgerCommand {
     },
     /// Write all records to standard output, oldest first.
     Export {
+        /// How records are written.
         #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
         format: ExportFormat,
         #[command(flatten)]
@@ -172,19 +176,22 @@ pub struct FilterArgs {
     /// Before then, written like --since.
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
+    /// Only calls of this tool, by its canonical name.
     #[arg(long)]
     pub tool: Option<String>,
-    /// Who asked, e.g. "user:ann agent:scribe".
+    /// Only calls of this caller, e.g. "user:ann agent:scribe".
     #[arg(long)]
     pub principal: Option<String>,
-    /// allowed, denied, previewed, needs_approval, refused, failed, answered, undone or unknown.
+    /// Only calls that ended so: allowed, denied, previewed, needs_approval, refused, failed, answered, undone or unknown.
     #[arg(long, value_parser = outcome)]
     pub outcome: Option<Outcome>,
+    /// Only calls of this flow.
     #[arg(long, value_name = "ID")]
     pub flow: Option<String>,
-    #[arg(long)]
+    /// Only calls on behalf of this tenant.
+    #[arg(long, value_name = "ID")]
     pub tenant: Option<String>,
-    /// The id of one call.
+    /// Only the records of this call.
     #[arg(long, value_name = "ID")]
     pub call: Option<String>,
 }
@@ -226,14 +233,16 @@ pub struct UndoArgs {
 pub enum ReceiptsCommand {
     /// List receipts, newest first.
     List {
+        /// Only those of one flow.
         #[arg(long, value_name = "ID")]
         flow: Option<String>,
+        /// Only those of one tool, by its canonical name.
         #[arg(long)]
         tool: Option<String>,
-        /// Who called, e.g. user:ann.
+        /// Only those of one caller, e.g. user:ann.
         #[arg(long)]
         principal: Option<String>,
-        /// done, undoing, undone or unknown.
+        /// Only those in this state: done, undoing, undone or unknown.
         #[arg(long, value_parser = receipt_state)]
         state: Option<ReceiptState>,
         /// At most so many.
@@ -246,6 +255,7 @@ pub enum ReceiptsCommand {
     },
     /// Show what was done, who allowed it, and whether it can be undone.
     Show {
+        /// The receipt's id, as `receipts list` shows it.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -258,7 +268,7 @@ pub enum ReceiptsCommand {
 pub enum PlansCommand {
     /// List plans, newest first.
     List {
-        /// proposed, approved, running, done, failed, undone or unknown.
+        /// Only those in this state: proposed, approved, running, done, failed, undone or unknown.
         #[arg(long, value_parser = plan_state)]
         state: Option<PlanState>,
         /// Only those of one flow.
@@ -274,6 +284,7 @@ pub enum PlansCommand {
     },
     /// Show a plan's steps, how far it is, and who allowed it.
     Show {
+        /// The plan's id, as `plans list` shows it.
         id: String,
         #[command(flatten)]
         place: Place,

@@ -14,7 +14,7 @@ pub enum ProcessCommand {
         /// A definition in TOML, YAML or JSON.
         file: PathBuf,
         /// The user its tasks work for.
-        #[arg(long)]
+        #[arg(long, value_name = "USER")]
         owner: Option<String>,
         /// The tenant whose knowledge its tasks share.
         #[arg(long)]
@@ -28,6 +28,7 @@ pub enum ProcessCommand {
     },
     /// Show a process with its steps, tasks and decisions.
     Show {
+        /// The process's id, as `process list` shows it.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -36,7 +37,7 @@ pub enum ProcessCommand {
     },
     /// List processes, newest first.
     List {
-        /// running, completed, failed or aborted.
+        /// Only those in this state: running, completed, failed or aborted.
         #[arg(long, value_parser = process_state)]
         state: Option<ProcessState>,
         /// At most so many.
@@ -49,6 +50,7 @@ pub enum ProcessCommand {
     },
     /// Say what comes next. Exit code 1: nothing can start now.
     Next {
+        /// The process's id.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -65,6 +67,7 @@ pub enum TaskCommand {
     Finish(Box<FinishArgs>),
     /// Show a task.
     Show {
+        /// The task's public id.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -73,8 +76,9 @@ pub enum TaskCommand {
     },
     /// Note a commit that a task made.
     Commit {
+        /// The task's public id.
         id: String,
-        /// 7 to 64 hexadecimal digits.
+        /// The commit's hash: 7 to 64 hexadecimal digits.
         hash: String,
         #[command(flatten)]
         place: Place,
@@ -91,6 +95,7 @@ pub struct StartTaskArgs {
     /// The process it belongs to. One that was started with 'process start' says itself what the task is.
     #[arg(long, value_name = "ID")]
     pub process: Option<String>,
+    /// What the task does, in a few words.
     #[arg(long)]
     pub name: Option<String>,
     /// The task this one is a part of.
@@ -112,6 +117,7 @@ pub struct StartTaskArgs {
 /// Where tasks work.
 #[derive(Debug, Args)]
 pub struct FolderArgs {
+    /// The branch to work on.
     #[arg(long)]
     pub branch: Option<String>,
     /// The folder to work in.
@@ -124,34 +130,43 @@ pub struct FolderArgs {
 
 #[derive(Debug, Args)]
 pub struct SettingArgs {
+    /// The program that runs the model.
     #[arg(long)]
     pub engine: Option<String>,
+    /// The model the task runs on.
     #[arg(long)]
     pub model: Option<String>,
     /// The engine's own name for its session.
     #[arg(long)]
     pub session: Option<String>,
-    #[arg(long)]
+    /// What the task was told to do.
+    #[arg(long, value_name = "TEXT")]
     pub prompt: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct FinishArgs {
+    /// The task's public id.
     pub id: String,
     /// It failed. Without this, an exit code other than 0 says so.
     #[arg(long)]
     pub failed: bool,
+    /// The exit code of the task's program.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub exit_code: Option<i64>,
     /// What went wrong.
     #[arg(long, value_name = "TEXT")]
     pub error: Option<String>,
+    /// How long it ran, in milliseconds.
     #[arg(long, value_name = "N")]
     pub duration_ms: Option<u32>,
+    /// What it cost, in the currency you count in.
     #[arg(long, value_name = "X")]
     pub cost: Option<f64>,
+    /// Tokens that the model read.
     #[arg(long, value_name = "N")]
     pub input_tokens: Option<u32>,
+    /// Tokens that the model wrote.
     #[arg(long, value_name = "N")]
     pub output_tokens: Option<u32>,
     /// The engine's own name for its session.

@@ -23,6 +23,7 @@ pub enum AgentCommand {
     },
     /// Show an agent and its projects.
     Show {
+        /// The agent's id.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -33,6 +34,7 @@ pub enum AgentCommand {
     Set(Box<SetAgent>),
     /// Give an agent a new passkey and end its sessions.
     Passkey {
+        /// The agent's id.
         id: String,
         /// A file with the passkey; without it one is made and printed, once.
         #[arg(long, value_name = "FILE")]
@@ -44,7 +46,9 @@ pub enum AgentCommand {
     },
     /// Let an agent work in a project.
     Assign {
+        /// The agent.
         id: String,
+        /// The project it is to work in.
         project: String,
         #[command(flatten)]
         place: Place,
@@ -53,6 +57,7 @@ pub enum AgentCommand {
     },
     /// List an agent's live sessions.
     Sessions {
+        /// The agent's id.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -61,7 +66,7 @@ pub enum AgentCommand {
     },
     /// End one session of an agent.
     EndSession {
-        /// As `agent sessions` lists it.
+        /// The session's id, as `agent sessions` lists it.
         session: String,
         #[command(flatten)]
         place: Place,
@@ -70,7 +75,9 @@ pub enum AgentCommand {
     },
     /// Take an agent out of a project; its sessions there end.
     Unassign {
+        /// The agent.
         id: String,
+        /// The project it works in.
         project: String,
         #[command(flatten)]
         place: Place,
@@ -81,17 +88,18 @@ pub enum AgentCommand {
 
 #[derive(Debug, Args)]
 pub struct AddAgent {
+    /// A short id of your own, for commands, rules and messages.
     pub id: String,
-    /// Without it, the id.
+    /// The name people read; without it, the id.
     #[arg(long)]
     pub name: Option<String>,
     /// What it does in the team.
     #[arg(long, default_value = "")]
     pub role: String,
-    /// ai or human.
+    /// What it is: ai or human.
     #[arg(long = "type", value_name = "TYPE", default_value = "ai", value_parser = agent_type)]
     pub agent_type: AgentType,
-    /// manager or worker.
+    /// Its place in the team: manager or worker.
     #[arg(long, default_value = "worker", value_parser = hierarchy)]
     pub hierarchy: Hierarchy,
     #[command(flatten)]
@@ -110,15 +118,18 @@ pub struct AddAgent {
 
 #[derive(Debug, Args)]
 pub struct SetAgent {
+    /// The agent's id.
     pub id: String,
+    /// The name people read.
     #[arg(long)]
     pub name: Option<String>,
+    /// What it does in the team.
     #[arg(long)]
     pub role: Option<String>,
-    /// manager or worker.
+    /// Its place in the team: manager or worker.
     #[arg(long, value_parser = hierarchy)]
     pub hierarchy: Option<Hierarchy>,
-    /// active, inactive, suspended or archived.
+    /// Its status: active, inactive, suspended or archived.
     #[arg(long, value_parser = agent_status)]
     pub status: Option<AgentStatus>,
     #[command(flatten)]
@@ -141,6 +152,7 @@ pub struct AgentFields {
     /// Something it can do; repeat for more.
     #[arg(long = "capability", value_name = "TEXT")]
     pub capabilities: Vec<String>,
+    /// What its model is told first.
     #[arg(long, value_name = "TEXT")]
     pub system_prompt: Option<String>,
     /// Who provides its model.
@@ -158,8 +170,9 @@ pub struct AgentFields {
 pub enum ProjectCommand {
     /// Add a project.
     Add {
+        /// A short id of your own.
         id: String,
-        /// Without it, the id.
+        /// The name people read; without it, the id.
         #[arg(long)]
         name: Option<String>,
         /// The folder its agents work in.
@@ -182,6 +195,7 @@ pub enum ProjectCommand {
     },
     /// Show a project and its agents.
     Show {
+        /// The project's id.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -190,12 +204,15 @@ pub enum ProjectCommand {
     },
     /// Change a project. An empty folder takes it away.
     Set {
+        /// The project's id.
         id: String,
+        /// The name people read.
         #[arg(long)]
         name: Option<String>,
-        /// active, paused or archived.
+        /// Its status: active, paused or archived.
         #[arg(long, value_parser = project_status)]
         status: Option<ProjectStatus>,
+        /// The folder its agents work in.
         #[arg(long, value_name = "DIR")]
         working_directory: Option<String>,
         #[command(flatten)]
@@ -208,8 +225,11 @@ pub enum ProjectCommand {
     Task(ProjectTaskCommand),
     /// Write to an agent as a person of the project.
     Tell {
+        /// The project.
         project: String,
+        /// The agent that is written to.
         agent: String,
+        /// The message.
         text: String,
         /// The person: an agent of the type human.
         #[arg(long, value_name = "AGENT")]

@@ -9,12 +9,14 @@ use super::{Output, Place};
 pub enum ProjectTaskCommand {
     /// Add a task to a project.
     Add {
+        /// The project.
         project: String,
+        /// The task in a line.
         title: String,
         /// What is to be done.
         #[arg(long, default_value = "")]
         description: String,
-        /// low, medium, high or urgent.
+        /// How urgent it is: low, medium, high or urgent.
         #[arg(long, default_value = "medium", value_parser = priority)]
         priority: TaskPriority,
         /// Give it to an agent of the project.
@@ -30,11 +32,12 @@ pub enum ProjectTaskCommand {
     },
     /// List a project's tasks, newest first.
     List {
+        /// The project.
         project: String,
-        /// Only of this status.
+        /// Only tasks of this status.
         #[arg(long, value_parser = status)]
         status: Option<TaskStatus>,
-        /// Only of this agent.
+        /// Only tasks of this agent.
         #[arg(long, value_name = "AGENT")]
         assignee: Option<String>,
         /// At most so many.
@@ -47,9 +50,11 @@ pub enum ProjectTaskCommand {
     },
     /// Change a task's status. Exit code 1: that is no step from where it is, or something stands in the way.
     Set {
+        /// The project.
         project: String,
+        /// The task's id, as `project task list` shows it.
         id: String,
-        /// backlog, todo, in_progress, blocked, done or cancelled.
+        /// The new status: backlog, todo, in_progress, blocked, done or cancelled.
         #[arg(long, value_parser = status)]
         status: TaskStatus,
         /// Why, where it is blocked.
@@ -62,8 +67,11 @@ pub enum ProjectTaskCommand {
     },
     /// Give a task to an agent of the project, or without one to nobody.
     Assign {
+        /// The project.
         project: String,
+        /// The task's id, as `project task list` shows it.
         id: String,
+        /// The agent; without one the task is nobody's.
         agent: Option<String>,
         #[command(flatten)]
         place: Place,

@@ -43,8 +43,9 @@ pub struct Most {
 pub enum TenantCommand {
     /// Add a tenant.
     Add {
+        /// A short id of your own.
         id: String,
-        /// Without it, the id.
+        /// The name people read; without it, the id.
         #[arg(long)]
         name: Option<String>,
         /// A configured plan; without it, the lowest.
@@ -65,15 +66,19 @@ pub enum TenantCommand {
     },
     /// Show a tenant and which tools it has.
     Show {
+        /// The tenant.
         id: String,
         #[command(flatten)]
         looking: Looking,
     },
     /// Give a tenant another name or plan.
     Change {
+        /// The tenant.
         id: String,
+        /// The name people read.
         #[arg(long)]
         name: Option<String>,
+        /// A configured plan.
         #[arg(long)]
         plan: Option<String>,
         #[command(flatten)]
@@ -81,6 +86,7 @@ pub enum TenantCommand {
     },
     /// Remove a tenant with its members and overrides.
     Remove {
+        /// The tenant.
         id: String,
         #[command(flatten)]
         changing: Changing,
@@ -94,10 +100,11 @@ pub enum TenantCommand {
 pub enum MemberCommand {
     /// Make somebody a member, or give a member another role.
     Set {
+        /// The tenant.
         tenant: String,
-        /// NAME, or ISSUER/SUBJECT.
+        /// The user: NAME, or ISSUER/SUBJECT.
         user: String,
-        /// owner, admin, billing or member.
+        /// The role: owner, admin, billing or member.
         #[arg(long, default_value = "member")]
         role: Role,
         #[command(flatten)]
@@ -105,13 +112,16 @@ pub enum MemberCommand {
     },
     /// Take somebody out of a tenant.
     Remove {
+        /// The tenant.
         tenant: String,
+        /// The user: NAME, or ISSUER/SUBJECT.
         user: String,
         #[command(flatten)]
         changing: Changing,
     },
     /// List members, newest first.
     List {
+        /// The tenant.
         tenant: String,
         #[command(flatten)]
         most: Most,
@@ -125,10 +135,12 @@ pub enum MemberCommand {
 pub enum UserCommand {
     /// Make a user known before it is a member of any tenant.
     Add {
-        /// NAME, or ISSUER/SUBJECT.
+        /// The user: NAME, or ISSUER/SUBJECT.
         user: String,
+        /// The name people read.
         #[arg(long)]
         name: Option<String>,
+        /// The user's e-mail address.
         #[arg(long)]
         email: Option<String>,
         #[command(flatten)]
@@ -143,15 +155,19 @@ pub enum UserCommand {
     },
     /// Show a user and its tenants.
     Show {
+        /// The user: NAME, or ISSUER/SUBJECT.
         user: String,
         #[command(flatten)]
         looking: Looking,
     },
     /// Change a user. An empty text takes a value away.
     Change {
+        /// The user: NAME, or ISSUER/SUBJECT.
         user: String,
+        /// The name people read.
         #[arg(long)]
         name: Option<String>,
+        /// The user's e-mail address.
         #[arg(long)]
         email: Option<String>,
         #[command(flatten)]
@@ -159,6 +175,7 @@ pub enum UserCommand {
     },
     /// Take a user out of every tenant and forget it.
     Remove {
+        /// The user: NAME, or ISSUER/SUBJECT.
         user: String,
         #[command(flatten)]
         changing: Changing,
@@ -167,7 +184,9 @@ pub enum UserCommand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Position {
+    /// The tenant has the tool.
     On,
+    /// The tenant does not have the tool.
     Off,
 }
 
@@ -176,8 +195,11 @@ pub enum Position {
 pub enum OverrideCommand {
     /// Switch a tool on or off for a tenant.
     Set {
+        /// The tenant.
         tenant: String,
+        /// The tool, by either of its names.
         tool: String,
+        /// Whether the tenant has it.
         position: Position,
         /// Why; shown beside it.
         #[arg(long, value_name = "TEXT")]
@@ -187,13 +209,16 @@ pub enum OverrideCommand {
     },
     /// Take an override away: the tool follows its default again.
     Remove {
+        /// The tenant.
         tenant: String,
+        /// The tool, by either of its names.
         tool: String,
         #[command(flatten)]
         changing: Changing,
     },
     /// List a tenant's overrides.
     List {
+        /// The tenant.
         tenant: String,
         #[command(flatten)]
         looking: Looking,
@@ -207,6 +232,7 @@ pub enum OverrideCommand {
     },
     /// Print every tenant's overrides, as import takes them.
     Export {
+        /// The file's format.
         #[arg(long, value_enum, default_value = "toml")]
         format: FileFormat,
         #[command(flatten)]
@@ -224,15 +250,19 @@ pub enum CatalogCommand {
     },
     /// Show one tool.
     Show {
+        /// The tool, by either of its names.
         tool: String,
         #[command(flatten)]
         looking: Looking,
     },
     /// Say something of a tool, for everybody. An empty text takes a word back.
     Set {
+        /// The tool, by either of its names.
         tool: String,
+        /// The name people read.
         #[arg(long, value_name = "TEXT")]
         display_name: Option<String>,
+        /// The category it is listed under.
         #[arg(long)]
         group: Option<String>,
         /// On for tenants that have not switched it: true or false.
@@ -249,12 +279,14 @@ pub enum CatalogCommand {
     },
     /// Take back all that was said of a tool.
     Reset {
+        /// The tool, by either of its names.
         tool: String,
         #[command(flatten)]
         changing: Changing,
     },
     /// Switch a tool off for everybody.
     Disable {
+        /// The tool, by either of its names.
         tool: String,
         /// Why; shown beside it.
         #[arg(long, value_name = "TEXT")]
@@ -264,6 +296,7 @@ pub enum CatalogCommand {
     },
     /// End a disable.
     Enable {
+        /// The tool, by either of its names.
         tool: String,
         #[command(flatten)]
         changing: Changing,
@@ -277,6 +310,7 @@ pub enum CatalogCommand {
     },
     /// Print all that was said of tools, as import takes it.
     Export {
+        /// The file's format.
         #[arg(long, value_enum, default_value = "toml")]
         format: FileFormat,
         #[command(flatten)]
@@ -286,14 +320,17 @@ pub enum CatalogCommand {
 
 #[derive(Debug, Args)]
 pub struct FileArgs {
+    /// The file, as `export` writes it.
     pub file: PathBuf,
-    /// Without it, by the file's ending.
+    /// The file's format; without it, by the file's ending.
     #[arg(long, value_enum)]
     pub format: Option<FileFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FileFormat {
+    /// For people.
     Toml,
+    /// For spreadsheets.
     Csv,
 }

@@ -130,7 +130,8 @@ impl Approved {
 fn ask(question: Question, yes: &mpsc::UnboundedSender<Approved>) {
     let Question { upstream, offered, tools } = question;
     let lines: Vec<ToolLine> = offered.iter().map(|definition| ToolLine::of(definition, None)).collect();
-    let mut text = format!("\nThe upstream '{upstream}' is new. It offers:\n{}", tool_lines(&lines, terminal::width()));
+    let mut text =
+        format!("\nThe upstream '{upstream}' is new. It offers:\n{}", tool_lines(&lines, terminal::summary_width()));
     if has_hidden_warnings(&lines) {
         text.push_str(&format!("   ! warnings: toolgate upstream diff {upstream} --full\n"));
     }

@@ -9,7 +9,12 @@ use toolgate_store::{
     team::{Agent, AgentChange, NewAgent, Passkey},
 };
 
-use super::{agent_sessions, books, print, table::table, task::fields, when::dated};
+use super::{
+    agent_sessions, books, print,
+    table::table,
+    task::fields,
+    when::{dated, dated_for_people},
+};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{AddAgent, AgentCommand, Output, SetAgent},
@@ -176,8 +181,7 @@ fn cells(agent: &Agent) -> [String; 5] {
 }
 
 pub fn shown(output: Output, value: &Value) -> CommandResult {
-    let value = dated(value.clone());
-    print(output, &value, &fields(&value))?;
+    print(output, &dated(value.clone()), &fields(&dated_for_people(value.clone())))?;
     Ok(Ending::Good)
 }
 

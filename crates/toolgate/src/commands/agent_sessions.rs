@@ -45,7 +45,7 @@ pub async fn end(id: &str, place: &Place, output: Output) -> CommandResult {
 
 fn cells(session: &AgentSession) -> [String; 4] {
     let AgentSession { id, project, purpose, opened_at, .. } = session;
-    [id.clone(), project.clone(), purpose.as_str().to_owned(), when::show(*opened_at)]
+    [id.clone(), project.clone(), purpose.as_str().to_owned(), when::told(*opened_at)]
 }
 
 fn session_json(session: &AgentSession) -> Value {

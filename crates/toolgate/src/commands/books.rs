@@ -90,6 +90,13 @@ pub fn put(text: &str) -> Result<bool, Misuse> {
     }
 }
 
+/// `1 tool`, `2 tools`: a count with its noun.
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    let ending = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
 /// A list that was cut says so, beside what is printed.
 pub fn note_cut(cut: bool, limit: u32) {
     if cut {

@@ -24,7 +24,7 @@ pub async fn run(principal: &str, limit: u32, place: &Place, output: Output) -> 
 
 fn cells(event: &Event) -> [String; 4] {
     let flow = event.flow.clone().unwrap_or_default();
-    [when::show(event.at), event.name.clone(), flow, event.payload.clone()]
+    [when::second(event.at), event.name.clone(), flow, event.payload.clone()]
 }
 
 fn event_json(event: &Event) -> Value {

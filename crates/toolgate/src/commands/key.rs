@@ -92,13 +92,13 @@ async fn list(place: &Place, output: Output) -> CommandResult {
     let now = ground::now();
     let cells = |key: &Key| {
         let claims = serde_json::from_str::<Claims>(&key.facts);
-        let expires = key.expires_at.map_or_else(|| "never".to_owned(), when::show_second);
+        let expires = key.expires_at.map_or_else(|| "never".to_owned(), when::second);
         [
             key.id.clone(),
             key.name.clone(),
             state(key, now).to_owned(),
             claims.map_or_else(|_| "unreadable".to_owned(), |claims| in_words(&claims)),
-            when::show_second(key.created_at),
+            when::second(key.created_at),
             expires,
         ]
     };

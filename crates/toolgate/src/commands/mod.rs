@@ -10,6 +10,7 @@ mod books;
 mod caller_words;
 mod check;
 mod client_file;
+mod completions;
 mod connect;
 mod doctor;
 mod events;
@@ -19,6 +20,7 @@ mod import;
 mod init;
 mod key;
 mod ledger;
+mod man;
 mod matrix;
 mod migrate;
 mod next_steps;
@@ -66,7 +68,11 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Explain { tool, caller, dry_run, arguments, place, output, .. } => {
             explain::run(&place, &tool, &caller.facts, dry_run, arguments.as_deref(), output).await
         }
-        Command::Matrix { place, output } => matrix::run(&place, output).await,
+        Command::Matrix { callers, tool, differs, place, output } => {
+            matrix::run(&place, &callers, tool.as_deref(), differs, output).await
+        }
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { out, format } => man::run(&out, format),
         Command::Test { files, place, output } => policy_test::run(&place, files, output),
         Command::Token(command) => token::run(command).await,
         Command::Add(asked) => add::run(&asked),
@@ -90,7 +96,7 @@ pub async fn run(command: Command) -> CommandResult {
         Command::Connect(wish) => connect::run(&wish).await,
         Command::Store(command) => books::ended(store::run(command).await),
         Command::Migrate { place, output } => books::ended(migrate::run(&place, output).await),
-        Command::Doctor { place, output } => doctor::run(&place, output).await,
+        Command::Doctor { listen, place, output } => doctor::run(&place, listen, output).await,
         Command::Events { principal, limit, place, output } => {
             books::ended(events::run(&principal, limit, &place, output).await)
         }

@@ -8,7 +8,9 @@ use toolgate_store::{Plan, PlanFilter, Scope, StepState};
 
 use super::{
     books::{block, ended, field, gathered, line, note_cut, store},
-    print, when,
+    print,
+    table::table,
+    when,
 };
 use crate::{
     CommandResult, Ending,
@@ -33,25 +35,25 @@ async fn list(place: &Place, filter: &PlanFilter, limit: u32, output: Output) ->
     let list = async |paging| store.plans().list(&Scope::Everything, filter, &paging).await;
     let (found, more) = gathered(limit, list).await?;
     store.close().await;
-    let mut text = String::new();
-    for plan in &found {
-        text.push_str(&format!(
-            "{}  {:<8}  {}  {} of {} done  by {}  {}\n",
-            plan.id,
-            plan.state.as_str(),
-            when::show(plan.created),
-            done(plan),
-            plan.steps.len(),
-            line(&plan.owner),
-            line(plan.name.as_deref().unwrap_or_default())
-        ));
-    }
-    if found.is_empty() {
-        text.push_str("There are no such plans.\n");
-    }
+    let text = if found.is_empty() {
+        "There are no such plans.\n".to_owned()
+    } else {
+        table(["PLAN", "STATE", "PROPOSED", "STEPS", "BY", "NAME"], found.iter().map(cells))
+    };
     print(output, &found.iter().map(value).collect::<Vec<_>>(), &text)?;
     note_cut(more, limit);
     Ok(Ending::Good)
+}
+
+fn cells(plan: &Plan) -> [String; 6] {
+    [
+        plan.id.clone(),
+        plan.state.as_str().to_owned(),
+        when::second(plan.created),
+        format!("{} of {} done", done(plan), plan.steps.len()),
+        plan.owner.clone(),
+        plan.name.clone().unwrap_or_default(),
+    ]
 }
 
 fn done(plan: &Plan) -> usize {
@@ -94,7 +96,7 @@ fn text(plan: &Plan, shown: &PlanShown) -> String {
     field(&mut text, "plan", &plan.id);
     field(&mut text, "state", plan.state);
     plan.name.iter().for_each(|name| field(&mut text, "name", name));
-    field(&mut text, "proposed", when::show(plan.created));
+    field(&mut text, "proposed", when::told(plan.created));
     field(&mut text, "by", &plan.owner);
     let rest = [
         ("tenant", &plan.tenant),

@@ -7,7 +7,9 @@ use toolgate_store::{Receipt, ReceiptFilter, Scope, UndoKind};
 
 use super::{
     books::{SUMMARY, block, ended, field, gathered, json, line, note_cut, store},
-    print, when,
+    print,
+    table::table,
+    when,
 };
 use crate::{
     CommandResult, Ending,
@@ -29,33 +31,45 @@ async fn list(place: &Place, filter: &ReceiptFilter, limit: u32, output: Output)
     let list = async |paging| store.receipts().list(&Scope::Everything, filter, &paging).await;
     let (found, more) = gathered(limit, list).await?;
     store.close().await;
-    let mut text = String::new();
-    for receipt in &found {
-        text.push_str(&format!(
-            "{}  {:<7}  {}  {}  by {}  {}  {}\n",
-            receipt.id,
-            receipt.state.as_str(),
-            when::show(receipt.at),
-            line(&receipt.tool),
-            line(&receipt.principal),
-            undo_word(receipt),
-            arguments_summary(&json(&receipt.input), SUMMARY)
-        ));
-    }
-    if found.is_empty() {
-        text.push_str("There are no such receipts.\n");
-    }
+    let text = if found.is_empty() {
+        "There are no such receipts.\n".to_owned()
+    } else {
+        table(["RECEIPT", "STATE", "TIME", "TOOL", "BY", "UNDO", "ARGUMENTS"], found.iter().map(cells))
+    };
     print(output, &found.iter().map(value).collect::<Vec<_>>(), &text)?;
     note_cut(more, limit);
     Ok(Ending::Good)
 }
 
-/// Whether it can be taken back.
+fn cells(receipt: &Receipt) -> [String; 7] {
+    [
+        receipt.id.clone(),
+        receipt.state.as_str().to_owned(),
+        when::second(receipt.at),
+        receipt.tool.clone(),
+        receipt.principal.clone(),
+        undo_word(receipt).to_owned(),
+        arguments_summary(&json(&receipt.input), SUMMARY),
+    ]
+}
+
+/// Whether what was done can be undone.
 fn undo_word(receipt: &Receipt) -> &'static str {
     match receipt.undo.kind {
         _ if receipt.undone_by.is_some() => "undone",
-        UndoKind::Native | UndoKind::Compensation => "can be undone",
-        UndoKind::Impossible | UndoKind::Unknown => "can't be undone",
+        UndoKind::Native | UndoKind::Compensation => "possible",
+        UndoKind::Impossible => "impossible",
+        UndoKind::Unknown => "not known",
+    }
+}
+
+/// How what was done is undone, for people.
+fn undo_text(kind: UndoKind) -> &'static str {
+    match kind {
+        UndoKind::Native => "possible, by the tool itself",
+        UndoKind::Compensation => "possible, by another call",
+        UndoKind::Impossible => "impossible",
+        UndoKind::Unknown => "not known",
     }
 }
 
@@ -89,7 +103,7 @@ fn text(receipt: &Receipt) -> String {
     let mut text = String::new();
     field(&mut text, "receipt", &receipt.id);
     field(&mut text, "state", receipt.state);
-    field(&mut text, "at", when::show(receipt.at));
+    field(&mut text, "at", when::told(receipt.at));
     field(&mut text, "tool", format!("{} ({})", receipt.tool, receipt.source));
     block(&mut text, "input", &json(&receipt.input));
     field(&mut text, "result", &receipt.summary);
@@ -106,7 +120,7 @@ fn text(receipt: &Receipt) -> String {
         known.iter().for_each(|known| field(&mut text, name, known));
     }
     let why = receipt.undo.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-    field(&mut text, "undo", format!("{}{why}", receipt.undo.kind));
+    field(&mut text, "undo", format!("{}{why}", undo_text(receipt.undo.kind)));
     for (name, known) in [("undone by", &receipt.undone_by), ("undoes", &receipt.undoes)] {
         known.iter().for_each(|known| field(&mut text, name, known));
     }

@@ -5,10 +5,10 @@ use toolgate_server::running::{FinishWish, RunProblem, TaskWish, finish_task, st
 use toolgate_store::{ProcessFault, StoreError};
 
 use super::{
-    books::{ended, line},
+    books::{ended, line, store},
     print,
     process::absolute,
-    when::dated,
+    when::{dated, dated_for_people},
 };
 use crate::{
     CommandResult, Ending, Misuse,
@@ -21,7 +21,7 @@ pub async fn run(command: TaskCommand) -> CommandResult {
         TaskCommand::Start(asked) => start(*asked).await,
         TaskCommand::Finish(asked) => finish(*asked).await,
         TaskCommand::Show { id, place, output } => {
-            let store = Ground::of(&place)?.store().await?;
+            let store = store(&place).await?;
             let found = store.tasks().record(&id).await?;
             store.close().await;
             let Some(record) = found else {
@@ -32,12 +32,12 @@ pub async fn run(command: TaskCommand) -> CommandResult {
                 )?;
                 return Ok(Ending::No);
             };
-            let value = dated(task_json(&record));
-            print(output, &value, &fields(&value))?;
+            let value = task_json(&record);
+            print(output, &dated(value.clone()), &fields(&dated_for_people(value)))?;
             Ok(Ending::Good)
         }
         TaskCommand::Commit { id, hash, place, output } => {
-            let store = Ground::of(&place)?.store().await?;
+            let store = store(&place).await?;
             let noted = store.processes().add_commit(&id, &hash, ground::now()).await;
             store.close().await;
             match noted {
@@ -92,7 +92,7 @@ async fn finish(asked: FinishArgs) -> CommandResult {
         session: asked.session.clone(),
         commits: asked.commits.clone(),
     };
-    let store = Ground::of(place)?.store().await?;
+    let store = store(place).await?;
     let finished = finish_task(&store, id, wish, ground::now()).await;
     store.close().await;
     match finished {
@@ -130,12 +130,15 @@ pub fn refused(output: Output, problem: RunProblem) -> CommandResult {
     }
 }
 
-/// A member on each line; what is absent is left out.
+/// A member on each line, the values below each other; what is absent is left out.
 pub fn fields(value: &Value) -> String {
+    let members: Vec<(&String, &Value)> =
+        value.as_object().into_iter().flatten().filter(|(_, field)| !field.is_null()).collect();
+    let width = members.iter().map(|(key, _)| key.chars().count() + 1).max().unwrap_or_default();
     let mut text = String::new();
-    for (key, field) in value.as_object().into_iter().flatten().filter(|(_, field)| !field.is_null()) {
+    for (key, field) in members {
         let field = field.as_str().map_or_else(|| line(field), line);
-        text.push_str(&format!("{key}: {field}\n"));
+        text.push_str(&format!("{:<width$} {field}\n", format!("{key}:")));
     }
     text
 }

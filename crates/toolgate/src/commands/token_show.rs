@@ -100,7 +100,7 @@ impl Shown {
             Self::Text(text) => text.clone(),
             Self::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
             Self::Attributes(claims) => in_words(claims),
-            Self::Time(at) => format!("{} ({})", when::show_second(*at), when::relative(*at, ground::now())),
+            Self::Time(at) => when::told(*at),
         }
     }
 
@@ -109,7 +109,7 @@ impl Shown {
             Self::Text(text) => text.into(),
             Self::Flag(flag) => flag.into(),
             Self::Attributes(claims) => serde_json::to_value(claims).unwrap_or_default(),
-            Self::Time(at) => when::show_second(at).into(),
+            Self::Time(at) => when::show(at).into(),
         }
     }
 }

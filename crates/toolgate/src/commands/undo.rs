@@ -90,9 +90,11 @@ impl Report {
     }
 
     fn to_text(&self) -> String {
-        let mut text: String = self.undone.iter().map(|receipt| format!("{receipt} is taken back.\n")).collect();
+        let mut text: String = self.undone.iter().map(|receipt| format!("{receipt} is undone.\n")).collect();
         if let Some((receipt, why)) = &self.failed {
-            let receipt = receipt.as_ref().map(|receipt| format!("{receipt}: ")).unwrap_or_default();
+            // most reasons name the receipt themselves
+            let receipt = receipt.as_ref().filter(|receipt| !why.contains(receipt.as_str()));
+            let receipt = receipt.map(|receipt| format!("{receipt}: ")).unwrap_or_default();
             text.push_str(&line(format!("{receipt}{why}")));
             text.push('\n');
         }

@@ -1,4 +1,5 @@
-//! Times as people write and read them: RFC 3339, or how long ago.
+//! Times as people write and read them. Everything is in UTC, as in the log and the ledger: JSON has RFC 3339, people read
+//! `2026-01-31 12:00:00Z (3 min ago)`, and both forms are taken where a time is typed.
 
 use serde_json::Value;
 use toolgate_core::calendar;
@@ -67,23 +68,58 @@ pub fn show(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
-/// RFC 3339 in UTC, to the second.
-pub fn show_second(millis: i64) -> String {
-    let shown = show(millis);
-    shown.split_once('.').map_or_else(|| shown.clone(), |(second, _)| format!("{second}Z"))
+/// A time for people, with how long ago it was or how far away it is.
+pub fn told(millis: i64) -> String {
+    told_at(millis, ground::now())
 }
 
-/// How long it is from `now` to `at`, in the largest unit that fits: "in 3 days", "2 hours ago".
-pub fn relative(at: i64, now: i64) -> String {
-    let seconds = at.abs_diff(now) / 1000;
-    let (count, unit) = match seconds {
-        0..60 => (seconds, "second"),
-        60..3600 => (seconds / 60, "minute"),
-        3600..172_800 => (seconds / 3600, "hour"),
-        _ => (seconds / 86_400, "day"),
+fn told_at(millis: i64, now: i64) -> String {
+    let distance = match millis.saturating_sub(now) {
+        -999..=999 => "now".to_owned(),
+        ahead @ 1.. => format!("in {}", distance(ahead)),
+        behind => format!("{} ago", distance(behind.saturating_neg())),
     };
-    let plural = if count == 1 { "" } else { "s" };
-    if at < now { format!("{count} {unit}{plural} ago") } else { format!("in {count} {unit}{plural}") }
+    format!("{} ({distance})", second(millis))
+}
+
+/// A time for people to the second, where how long ago it was has no room.
+pub fn second(millis: i64) -> String {
+    let shown = show(millis).replacen('T', " ", 1);
+    shown.rsplit_once('.').map_or_else(|| shown.clone(), |(second, _)| format!("{second}Z"))
+}
+
+/// A time for people to the millisecond, where the order within a second counts.
+pub fn exact(millis: i64) -> String {
+    show(millis).replacen('T', " ", 1)
+}
+
+/// A length of time in its largest unit.
+fn distance(millis: i64) -> String {
+    let seconds = millis / 1000;
+    let (count, unit) = match seconds {
+        ..60 => (seconds, "s"),
+        60..3600 => (seconds / 60, "min"),
+        3600..DAY => (seconds / 3600, "h"),
+        _ if seconds < 2 * DAY => return "1 day".to_owned(),
+        _ => (seconds / DAY, "days"),
+    };
+    format!("{count} {unit}")
+}
+
+/// The time of a member that has one, as a number or as RFC 3339.
+pub fn millis(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str().and_then(read))
+}
+
+/// A row as people read it: times that were shown as RFC 3339 become those of [`told`].
+pub fn dated_for_people(row: Value) -> Value {
+    let mut row = dated(row);
+    for member in row.as_object_mut().into_iter().flat_map(|members| members.values_mut()) {
+        if let Some(millis) = member.as_str().filter(|text| text.ends_with('Z')).and_then(read) {
+            *member = told(millis).into();
+        }
+    }
+    row
 }
 
 /// Rows as the command shows them: times that the store keeps in milliseconds become RFC 3339, in JSON too.
@@ -132,26 +168,42 @@ mod tests {
     }
 
     #[test]
-    fn times_are_so_long_ago_or_ahead() {
-        assert_eq!(show_second(951_868_799_999), "2000-02-29T23:59:59Z");
-        for (at, words) in [
-            (0, "in 0 seconds"),
-            (61_000, "in 1 minute"),
-            (7_200_000, "in 2 hours"),
-            (-86_400_000, "24 hours ago"),
-            (-400 * 86_400_000, "400 days ago"),
-        ] {
-            assert_eq!(relative(at, 0), words);
-        }
-        assert_eq!(relative(i64::MAX, i64::MIN), "in 213503982334 days");
-    }
-
-    #[test]
     fn rows_show_times_as_dates_at_every_depth() {
         let row = serde_json::json!({"created_at": 0, "size": 5, "finished_at": null, "tasks": [{"created_at": 951_868_799_999_i64}]});
         let shown = serde_json::json!({"created_at": "1970-01-01T00:00:00.000Z", "size": 5, "finished_at": null,
             "tasks": [{"created_at": "2000-02-29T23:59:59.999Z"}]});
         assert_eq!(dated(row), shown);
+    }
+
+    #[test]
+    fn people_read_a_time_and_how_far_away_it_is() {
+        let noon = read("2026-01-31T12:00:00Z").unwrap();
+        for (from_noon, expected) in [
+            (0, "now"),
+            (-999, "now"),
+            (-1_000, "1 s ago"),
+            (-59_999, "59 s ago"),
+            (-180_000, "3 min ago"),
+            (-7_199_000, "1 h ago"),
+            (-86_400_000, "1 day ago"),
+            (-200 * 86_400_000, "200 days ago"),
+            (60_000, "in 1 min"),
+            (2 * 86_400_000, "in 2 days"),
+        ] {
+            let at = noon + from_noon;
+            assert_eq!(told_at(at, noon), format!("{} ({expected})", second(at)));
+        }
+        assert_eq!(second(noon + 5), "2026-01-31 12:00:00Z");
+        assert_eq!(exact(noon + 5), "2026-01-31 12:00:00.005Z");
+        assert_eq!(read(&second(noon)), Some(noon), "a time that is shown can be typed");
+        assert!(told(i64::MIN).contains("ago") && told(i64::MAX).contains("in "));
+    }
+
+    #[test]
+    fn a_row_for_people_has_times_for_people() {
+        let row = dated_for_people(serde_json::json!({"created_at": 0, "name": "Z", "size": 5}));
+        assert!(row["created_at"].as_str().unwrap().starts_with("1970-01-01 00:00:00Z ("), "{row}");
+        assert_eq!((&row["name"], &row["size"]), (&serde_json::json!("Z"), &serde_json::json!(5)));
     }
 
     #[test]

@@ -7,11 +7,11 @@ use std::{
 
 use toolgate_core::suggest::closest;
 
-use super::{Config, Pack, Upstream};
+use super::{Config, Pack, Upstream, place::line_and_column};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigProblem {
-    #[error("the configuration {path} can't be read: {reason}")]
+    #[error("the configuration '{path}' can't be read: {reason}; name it with --config, or write one: toolgate init")]
     Unreadable { path: String, reason: String },
     #[error("{path}:{line}:{column}: {message}")]
     Wrong { path: String, line: usize, column: usize, message: String },
@@ -110,14 +110,8 @@ fn insert(table: &mut toml::Table, keys: &[String], value: toml::Value) -> Optio
 }
 
 fn wrong(path: &str, text: &str, fault: &toml::de::Error) -> ConfigProblem {
-    let at = fault.span().map_or(0, |span| span.start);
-    let before = text.get(..at).unwrap_or("");
-    ConfigProblem::Wrong {
-        path: path.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before.rsplit('\n').next().unwrap_or("").chars().count() + 1,
-        message: explained(fault.message()),
-    }
+    let (line, column) = line_and_column(text, fault.span().map_or(0, |span| span.start));
+    ConfigProblem::Wrong { path: path.to_owned(), line, column, message: explained(fault.message()) }
 }
 
 /// An unknown key with the known one nearest to it.

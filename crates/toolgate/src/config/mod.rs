@@ -1,9 +1,11 @@
 //! `toolgate.toml`: every key typed and documented here, once. The JSON Schema for editors is made from these types.
 
+mod address_words;
 mod approvals;
 mod flows;
 mod known_word;
 mod load;
+mod place;
 mod retention;
 mod server;
 mod tools;
@@ -16,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 pub use approvals::Approvals;
 pub use flows::FlowConfig;
-pub use load::{DISABLED_TOOLS, load};
+pub use load::{ConfigProblem, DISABLED_TOOLS, load};
+pub use place::{DEFAULT_FILE, with_place};
 pub use retention::Retention;
 pub use server::{ForwardedHeader, Server};
 pub use tools::ToolConfig;

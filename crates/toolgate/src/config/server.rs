@@ -3,15 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::address_words::{host_names, listen_address};
+
 /// Where and to whom Toolgate answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     /// Address and port.
+    #[serde(deserialize_with = "listen_address")]
     pub listen: String,
     /// The MCP address as clients reach it, if a proxy stands in front: `https://tools.example/mcp`.
     pub public_url: Option<String>,
     /// Names in `Host` that are let in, beside loopback.
+    #[serde(deserialize_with = "host_names")]
     pub hosts: Vec<String>,
     /// Browser origins that are let in, beside loopback: `https://app.example`.
     pub origins: Vec<String>,

@@ -58,10 +58,13 @@ on_both! {
             }
         }
         assert_eq!(calls(&lines(books, &["ledger", "tail", "--limit", "2", "--json"])), ["c3", "c4"]);
-        let text = books.home.run(&["ledger", "tail"]).out;
+        let text = books.home.run(&["ledger", "tail", "--all"]).out;
         assert!(text.lines().next().unwrap().ends_with(" begins"), "{text}");
+        let text = books.home.run(&["ledger", "tail"]).out;
+        assert!(!text.contains(" begins") && text.lines().count() == 4, "{text}");
+        assert_eq!(books.home.run(&["ledger", "tail", "--limit", "4"]).out, text, "writers that begin do not count");
         assert!(
-            text.contains("2026-01-01T00:00:01.000Z  denied          read      vault.drop  by user:ann  tenant=acme  code=forbidden  5.120ms  call=c1\n"),
+            text.contains("2026-01-01 00:00:01.000Z  denied          read      vault.drop  by user:ann  tenant=acme  code=forbidden  5.120ms  call=c1\n"),
             "{text}"
         );
     }

@@ -37,7 +37,7 @@ on_both! {
         let report = books.home.json(&["ledger", "verify"]);
         assert_eq!((&report["sound"], &report["archived"]["archives"]), (&json!(true), &json!(archived.len())));
         let said = books.home.run(&["ledger", "verify"]).out;
-        assert!(said.contains("Records up to 2026-01-01T00:00:03.000Z are in"), "{said}");
+        assert!(said.contains("Records up to 2026-01-01 00:00:03Z ("), "{said}");
         let whole = books.home.json(&["ledger", "verify", "--archives", "kept"]);
         let left = report["records"].as_u64().unwrap();
         assert_eq!((&whole["sound"], whole["records"].as_u64()), (&json!(true), Some(left + 4)));

@@ -61,13 +61,12 @@ fn the_answer_no_is_one_and_wrong_use_is_two() {
     let home = home();
     home.write("bad.test.toml", "[[test]]\nname = \"strangers\"\ncallable = [\"add_task\"]\n");
     home.json(&["key", "create", "--user", "alice"]);
-    let no: [&[&str]; 6] = [
+    let no: [&[&str]; 5] = [
         &["explain", "add_task"],
         &["test", "bad.test.toml"],
         &["key", "revoke", "key_unknown"],
         &["task", "finish", "task_unknown"],
         &["task", "show", "task_unknown"],
-        &["check", "--config", "missing.toml"],
     ];
     for command in no {
         let ran = home.run(command);

@@ -67,7 +67,7 @@ fn a_receipt_and_a_flow_are_taken_back_beside_a_server(database: Option<Database
     let (world, gate) = World::new(database);
     let receipt = world.rename(&gate, "b.txt", None);
     let ran = world.home.run(&["undo", &receipt, "--by", "kim"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), format!("{receipt} is taken back.\n").as_str()), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), format!("{receipt} is undone.\n").as_str()), "{}", ran.err);
     assert_eq!(world.names(), ["a.txt"]);
     let shown = world.home.json(&["receipts", "show", &receipt]);
     assert_eq!(shown["state"], "undone");

@@ -190,6 +190,10 @@ async fn export(looking: Looking, list: List, format: FileFormat) -> CommandResu
     Ok(Ending::Good)
 }
 
+/// Calls about a tool that must be here. The others also take back what was said of a tool that is gone.
+const NEED_A_TOOL: [&str; 4] =
+    ["admin_set_override", "admin_get_catalog_tool", "admin_set_catalog_tool", "admin_disable_tool"];
+
 /// Where calls are made, and in whose name.
 struct At {
     store: Store,
@@ -227,6 +231,13 @@ impl At {
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, No> {
         let refused = |message: String, code: &str| No::Refused(json!({ "error": message, "code": code }));
+        if let Some(named) = arguments.get("tool_name").and_then(Value::as_str).filter(|_| NEED_A_TOOL.contains(&tool))
+        {
+            let gate = self.spine.gate();
+            if gate.catalog().find(named).is_none() {
+                return Err(No::Wrong(json!({ "error": gate.catalog().not_registered(named), "code": "validation" })));
+            }
+        }
         let arguments = to_raw_value(&arguments).map_err(|fault| refused(fault.to_string(), "internal"))?;
         let name = format!("{}{tool}", self.prefix);
         let call = Call::of(Kind::Tool, &name, Some(&arguments), self.spine.gate().lang());

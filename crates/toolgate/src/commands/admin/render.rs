@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::books::{field, line};
+use super::super::{books::line, table::laid_out, when};
+use crate::terminal;
 
 /// What is different: `+` came, `-` went, `~` changed.
 pub(super) fn changes(value: &Value) -> String {
@@ -60,45 +61,51 @@ pub(super) fn rows(value: &Value, name: &str) -> String {
     table(value.get(name).unwrap_or(&Value::Null))
 }
 
-/// A line for each, a column for each of their fields; long texts are left to `show`.
+/// A line for each, a column for each of their fields that has a value somewhere; long texts are left to `show`.
 pub(super) fn table(value: &Value) -> String {
     let rows: Vec<&Map<String, Value>> = value.as_array().into_iter().flatten().filter_map(Value::as_object).collect();
     let Some(first) = rows.first() else { return "There are none.\n".to_owned() };
-    let columns: Vec<&String> = first.keys().filter(|key| *key != "description").collect();
-    let cell =
-        |row: &Map<String, Value>, key: &String| row.get(key).map(|value| line(plain(value))).unwrap_or_default();
-    let wide = |key: &&String| {
-        let longest = rows.iter().map(|row| cell(row, key).chars().count()).max().unwrap_or_default();
-        longest.max(key.chars().count())
-    };
-    let widths: Vec<usize> = columns.iter().map(wide).collect();
-    let put = |text: &mut String, cells: Vec<String>| {
-        let padded = cells.into_iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    };
+    let is_given = |key: &&String| rows.iter().any(|row| row.get(*key).is_some_and(|value| !value.is_null()));
+    let columns: Vec<&String> = first.keys().filter(|key| *key != "description").filter(is_given).collect();
+    let cell = |row: &Map<String, Value>, key: &str| row.get(key).map(|value| line(in_words(key, value, when::second)));
+    let cells = rows.iter().map(|row| columns.iter().map(|key| cell(row, key).unwrap_or_default()).collect());
+    let header: Vec<String> = columns.iter().map(|key| key.to_uppercase()).collect();
+    laid_out(&header, &cells.collect::<Vec<_>>(), terminal::width())
+}
+
+/// Every field on a line, the values below each other; what holds fields of its own is shown as those.
+pub(super) fn fields(value: &Value) -> String {
     let mut text = String::new();
-    put(&mut text, columns.iter().map(|key| (*key).clone()).collect());
-    for row in &rows {
-        put(&mut text, columns.iter().map(|key| cell(row, key)).collect());
-    }
+    write_fields(&mut text, value, longest_key(value) + 1);
     text
 }
 
-/// Every field on a line; what holds fields of its own is shown as those.
-pub(super) fn fields(value: &Value) -> String {
-    let mut text = String::new();
+fn longest_key(value: &Value) -> usize {
+    let members = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let lengths = members.map(|(key, value)| if value.is_object() { longest_key(value) } else { key.chars().count() });
+    lengths.max().unwrap_or_default()
+}
+
+fn write_fields(text: &mut String, value: &Value, width: usize) {
     for (key, value) in value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
         match value {
-            Value::Object(_) => text.push_str(&fields(value)),
+            Value::Object(_) => write_fields(text, value, width),
             Value::Array(rows) if rows.iter().any(Value::is_object) => {
                 text.push_str(&format!("{key}:\n"));
                 text.extend(table(value).lines().map(|line| format!("  {line}\n")));
             }
-            _ => field(&mut text, key, plain(value)),
+            _ => {
+                let value = line(in_words(key, value, when::told));
+                text.push_str(&format!("{:<width$} {value}\n", format!("{key}:")));
+            }
         }
     }
-    text
+}
+
+/// A value for people: times as they read them.
+fn in_words(key: &str, value: &Value, time: fn(i64) -> String) -> String {
+    let millis = (key.ends_with("_at") || key == "since").then(|| when::millis(value)).flatten();
+    millis.map_or_else(|| plain(value), time)
 }
 
 fn plain(value: &Value) -> String {

@@ -2,7 +2,7 @@
 
 mod advice;
 mod client_key;
-mod clients;
+pub(super) mod clients;
 mod diff;
 mod direct;
 mod edit;

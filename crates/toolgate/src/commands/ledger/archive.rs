@@ -11,7 +11,10 @@ use super::{NO_LEDGER, verify};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
-    commands::{books, books::line, print, when},
+    commands::{
+        books::{self, counted, line},
+        print, when,
+    },
     ground::{self, Ground},
 };
 
@@ -65,13 +68,13 @@ fn report(
     let folder = request.to.display().to_string();
     let mut text: String = seals.iter().map(|seal| format!("{}\n", summary(seal))).collect();
     if seals.is_empty() {
-        let until = when::show(request.before);
+        let until = when::second(request.before);
         text.push_str(&format!("Nothing was archived: no segment but the newest has only records before {until}.\n"));
     } else {
         text.push_str(&format!(
-            "{folder} has {} archive(s) more, each with its seal. Keep both where the ledger is not.\n\
+            "Added to {folder}: {}, each with its seal. Keep both where the ledger is not.\n\
              Check them: toolgate ledger verify-archive {folder} --public-key {public}\n",
-            seals.len()
+            counted(seals.len(), "archive")
         ));
     }
     let archives: Vec<Value> = seals.iter().map(value).collect();
@@ -81,8 +84,9 @@ fn report(
 
 fn summary(seal: &ArchiveSeal) -> String {
     let (first, last) = seal.times();
-    let (first, last) = (when::show(first), when::show(last));
-    format!("{}: {} record(s), {first} to {last}, {} bytes", line(seal.file()), seal.records(), seal.bytes())
+    let (first, last) = (when::second(first), when::second(last));
+    let records = counted(seal.records(), "record");
+    format!("{}: {records}, {first} to {last}, {} bytes", line(seal.file()), seal.bytes())
 }
 
 fn value(seal: &ArchiveSeal) -> Value {

@@ -10,7 +10,10 @@ use super::{NO_LEDGER, Open};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
-    commands::{books::json as parsed, print},
+    commands::{
+        books::{counted, json as parsed},
+        print,
+    },
     config::Config,
     ground::{self, duration},
 };
@@ -41,9 +44,9 @@ pub async fn run(place: &Place, to: Option<&Path>, output: Output) -> CommandRes
             let failed = |fault: std::io::Error| format!("'{}' can't be appended to: {fault}", file.display());
             append_line(file, &line).map_err(failed)?;
             format!(
-                "{} has a checkpoint of {} writer(s) more.\nKeep the file and this public key away from the database: {public}\n",
-                file.display(),
-                checkpoint.heads().len()
+                "A checkpoint of {} was added to {}.\nKeep the file and this public key away from the database: {public}\n",
+                counted(checkpoint.heads().len(), "writer"),
+                file.display()
             )
         }
     };

@@ -36,8 +36,9 @@ pub async fn run(command: LedgerCommand) -> CommandResult {
         LedgerCommand::VerifyArchive { path, public_key, place, output } => {
             archive::verify_archive(&path, public_key, &place, output).await
         }
-        LedgerCommand::Tail { follow, limit, filter, place, output } => {
-            tail::run(&place, filter.filter()?, limit, follow, output).await
+        LedgerCommand::Tail { follow, all, limit, filter, place, output } => {
+            let shown = tail::Shown { limit, all, output };
+            tail::run(&place, filter.filter()?, shown, follow).await
         }
         LedgerCommand::Export { format, filter, place, output: _ } => {
             export::run(&place, filter.filter()?, format).await

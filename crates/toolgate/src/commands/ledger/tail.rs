@@ -19,14 +19,51 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(300);
 const PAGE: u32 = 500;
 
-pub async fn run(place: &Place, filter: Filter, limit: u32, follow: bool, output: Output) -> CommandResult {
+/// Records of the largest page that is read in search of those to show.
+const MOST: u32 = 100_000;
+
+/// What is shown, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    pub limit: u32,
+    /// Also the records with which writers begin. JSON always has them.
+    pub all: bool,
+    pub output: Output,
+}
+
+impl Shown {
+    fn has(self, record: &Record) -> bool {
+        self.all || self.output.json || record.kind != GENESIS
+    }
+
+    /// The newest records that are shown.
+    async fn newest(self, ledger: &LedgerReader, filter: &Filter) -> Result<Vec<Record>, Misuse> {
+        let mut asked = self.limit;
+        loop {
+            let mut newest = ledger.latest(filter, asked).await?;
+            let is_everything = newest.len() < usize::try_from(asked)? || asked >= MOST;
+            newest.retain(|record| self.has(record));
+            let surplus = newest.len().saturating_sub(usize::try_from(self.limit)?);
+            if is_everything || surplus > 0 || newest.len() == usize::try_from(self.limit)? {
+                newest.drain(..surplus);
+                return Ok(newest);
+            }
+            asked = asked.saturating_mul(2).min(MOST);
+        }
+    }
+}
+
+/// The kind of the record with which a writer begins.
+const GENESIS: &str = "genesis";
+
+pub async fn run(place: &Place, filter: Filter, shown: Shown, follow: bool) -> CommandResult {
     let mut open = Open::at(place).await?;
     if !follow {
         match &open.ledger {
             Some(ledger) => {
-                let newest = ledger.latest(&filter, limit).await?;
+                let newest = shown.newest(ledger, &filter).await?;
                 let open = open_calls(ledger, &newest).await?;
-                tell(&newest, &open, output)?;
+                Columns::default().tell(&newest, &open, shown.output)?;
             }
             None => eprintln!("toolgate: {NO_LEDGER}"),
         }
@@ -34,7 +71,7 @@ pub async fn run(place: &Place, filter: Filter, limit: u32, follow: bool, output
         return Ok(Ending::Good);
     }
     let followed = tokio::select! {
-        followed = followed(&mut open, &filter, limit, output) => followed,
+        followed = followed(&mut open, &filter, shown) => followed,
         stopped = tokio::signal::ctrl_c() => stopped.map_err(Into::into),
     };
     open.close().await;
@@ -42,11 +79,12 @@ pub async fn run(place: &Place, filter: Filter, limit: u32, follow: bool, output
 }
 
 /// Ends when nobody reads any more.
-async fn followed(open: &mut Open, filter: &Filter, limit: u32, output: Output) -> Result<(), Misuse> {
+async fn followed(open: &mut Open, filter: &Filter, shown: Shown) -> Result<(), Misuse> {
     let ledger = opened(open).await?;
-    let newest = ledger.latest(filter, limit).await?;
+    let newest = shown.newest(&ledger, filter).await?;
     let open = open_calls(&ledger, &newest).await?;
-    if !tell(&newest, &open, output)? {
+    let mut columns = Columns::default();
+    if !columns.tell(&newest, &open, shown.output)? {
         return Ok(());
     }
     // From the first of those on: another replica may still bring a record that stands between them. Where there is
@@ -60,9 +98,9 @@ async fn followed(open: &mut Open, filter: &Filter, limit: u32, output: Output) 
             continue;
         };
         after = last.position;
-        new.retain(|record| !told.remove(&record.position));
+        new.retain(|record| !told.remove(&record.position) && shown.has(record));
         // what has just begun has no outcome yet, and says nothing by that
-        if !tell(&new, &HashSet::new(), output)? {
+        if !columns.tell(&new, &HashSet::new(), shown.output)? {
             return Ok(());
         }
     }
@@ -87,39 +125,58 @@ async fn open_calls(ledger: &LedgerReader, records: &[Record]) -> Result<HashSet
     Ok(ledger.unfinished(Some(since)).await?.into_iter().map(|record| record.call).collect())
 }
 
-/// False once nobody reads any more.
-fn tell(records: &[Record], open: &HashSet<String>, output: Output) -> Result<bool, Misuse> {
-    let word = |record: &Record| match record.kind == "intent" && open.contains(&record.call) {
-        true => Outcome::Unknown.to_string(),
-        false => record.outcome.clone(),
-    };
-    let lines = records.iter().map(|record| if output.json { record.to_line() } else { words(record, &word(record)) });
-    put(&lines.map(|line| line + "\n").collect::<String>())
+/// The widths of the columns that differ from record to record; they grow with what is shown.
+#[derive(Debug, Default)]
+struct Columns {
+    tool: usize,
+    principal: usize,
 }
 
-fn words(record: &Record, outcome: &str) -> String {
-    let time = when::show(record.time);
-    if record.kind == "genesis" {
-        return format!("{time}  writer {} begins", line(&record.writer));
+/// Characters that one column may take from the others.
+const WIDEST: usize = 40;
+
+impl Columns {
+    /// False once nobody reads any more.
+    fn tell(&mut self, records: &[Record], open: &HashSet<String>, output: Output) -> Result<bool, Misuse> {
+        let word = |record: &Record| match record.kind == "intent" && open.contains(&record.call) {
+            true => Outcome::Unknown.to_string(),
+            false => record.outcome.clone(),
+        };
+        for record in records.iter().filter(|record| record.kind != GENESIS) {
+            let wider = |column: usize, text: &str| line(text).chars().count().min(WIDEST).max(column);
+            self.tool = wider(self.tool, &record.tool);
+            self.principal = wider(self.principal, &record.principal);
+        }
+        let shown = |record: &Record| if output.json { record.to_line() } else { self.words(record, &word(record)) };
+        put(&records.iter().map(|record| shown(record) + "\n").collect::<String>())
     }
-    let whole = json(&record.text);
-    let mut text = format!(
-        "{time}  {:<14}  {:<8}  {}  by {}",
-        line(outcome),
-        line(&record.kind),
-        line(&record.tool),
-        line(&record.principal)
-    );
-    let columns = [("tenant", record.tenant.as_deref()), ("flow", record.flow.as_deref())];
-    let member = |name: &'static str| (name, whole.get(name).and_then(Value::as_str));
-    for (name, known) in
-        columns.into_iter().chain([member("asked"), member("code"), member("approval"), member("plan")])
-    {
-        known.iter().for_each(|known| text.push_str(&format!("  {name}={}", line(known))));
+
+    fn words(&self, record: &Record, outcome: &str) -> String {
+        let time = when::exact(record.time);
+        if record.kind == GENESIS {
+            return format!("{time}  writer {} begins", line(&record.writer));
+        }
+        let whole = json(&record.text);
+        let mut text = format!(
+            "{time}  {:<14}  {:<8}  {:<tool$}  by {:<principal$}",
+            line(outcome),
+            line(&record.kind),
+            line(&record.tool),
+            line(&record.principal),
+            tool = self.tool,
+            principal = self.principal,
+        );
+        let columns = [("tenant", record.tenant.as_deref()), ("flow", record.flow.as_deref())];
+        let member = |name: &'static str| (name, whole.get(name).and_then(Value::as_str));
+        for (name, known) in
+            columns.into_iter().chain([member("asked"), member("code"), member("approval"), member("plan")])
+        {
+            known.iter().for_each(|known| text.push_str(&format!("  {name}={}", line(known))));
+        }
+        if let Some(micros) = whole.get("duration_us").and_then(Value::as_u64) {
+            text.push_str(&format!("  {}.{:03}ms", micros / 1000, micros % 1000));
+        }
+        text.push_str(&format!("  call={}", line(&record.call)));
+        text
     }
-    if let Some(micros) = whole.get("duration_us").and_then(Value::as_u64) {
-        text.push_str(&format!("  {}.{:03}ms", micros / 1000, micros % 1000));
-    }
-    text.push_str(&format!("  call={}", line(&record.call)));
-    text
 }

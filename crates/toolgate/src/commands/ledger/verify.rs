@@ -12,7 +12,10 @@ use super::{NO_LEDGER, Open};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{Output, Place},
-    commands::{books::line, print, when},
+    commands::{
+        books::{counted, line},
+        print, when,
+    },
 };
 
 /// Checkpoints to hold the ledger against.
@@ -192,25 +195,26 @@ impl Report {
         if left > 0 {
             text.push_str(&format!("and {left} more\n"));
         }
-        let mut read = format!("{} record(s) of {} writer(s) were read", verified.records, verified.writers);
+        let mut read =
+            format!("{} of {} read", counted(verified.records, "record"), counted(verified.writers, "writer"));
         if verified.recoveries > 0 {
-            read.push_str(&format!(", with {} recovery(ies) on record", verified.recoveries));
+            read.push_str(&format!(", with recoveries on record: {}", verified.recoveries));
         }
         let against = self.read.as_ref().map(|read| read.trusted.len());
-        let against = against.map(|count| format!(", against {count} checkpoint(s)")).unwrap_or_default();
+        let against = against.map(|count| format!(", against {}", counted(count, "checkpoint"))).unwrap_or_default();
         text.push_str(&match (self.is_sound(), verified.found) {
             (true, _) => format!("Sound: {read}{against}.\n"),
             (false, 0) => format!("Not sound: checkpoints are not as they were made. {read}{against}.\n"),
-            (false, found) => format!("Not sound: {found} finding(s). {read}{against}.\n"),
+            (false, found) => format!("Not sound: {}. {read}{against}.\n", counted(found, "finding")),
         });
         if let Some(archived) = &verified.archived {
-            let last = when::show(archived.last_time);
+            let last = when::told(archived.last_time);
             text.push_str(&format!(
-                "Records up to {last} are in {} archive(s), which were not read: give them with --archives.\n",
-                archived.archives
+                "Records up to {last} are in {}, not read: give the folder with --archives.\n",
+                counted(archived.archives, "archive")
             ));
             if archived.unread > 0 {
-                text.push_str(&format!("{} record(s) that are named elsewhere are there.\n", archived.unread));
+                text.push_str(&format!("Records there that are named elsewhere: {}.\n", archived.unread));
             }
         }
         if self.read.is_none() {

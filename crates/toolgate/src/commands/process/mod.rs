@@ -67,7 +67,7 @@ pub async fn run(command: ProcessCommand) -> CommandResult {
             let (found, more) = gathered(limit, async |paging| store.processes().list(state, &paging).await).await?;
             store.close().await;
             let cells = |process: &Process| {
-                let at = when::show(process.created_at);
+                let at = when::second(process.created_at);
                 [&process.id, process.state.as_str(), &at, &process.definition.name].map(str::to_owned)
             };
             let text = if found.is_empty() {

@@ -74,7 +74,7 @@ impl Run<'_> {
             let chosen = self.chosen(review);
             waiting += chosen.len();
             self.is_complete &= review.fault.is_none();
-            text.push_str(&review.text_of(&chosen, self.asked.full, terminal::width()));
+            text.push_str(&review.text_of(&chosen, self.asked.full, terminal::summary_width()));
             if chosen.is_empty() && review.fault.is_none() && self.asked.tools.is_empty() {
                 text.push_str(&format!("Nothing of '{}' waits to be accepted.\n", review.name));
             }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toolgate_core::pin::{self, visible};
 use toolgate_upstream::Definition;
 
-use crate::terminal::cut;
+use crate::commands::table::cut;
 
 /// The effect of a tool, by its own annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

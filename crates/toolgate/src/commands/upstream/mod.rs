@@ -46,7 +46,7 @@ async fn list(place: &Place, output: Output) -> CommandResult {
 async fn diff(place: &Place, name: Option<String>, full: bool, output: Output) -> CommandResult {
     let names: Vec<String> = name.into_iter().collect();
     let Survey { reviews, .. } = Survey::take(place, &names, REVIEW).await?;
-    let width = terminal::width();
+    let width = terminal::summary_width();
     let mut text: String = reviews.iter().map(|review| review.text(full, width)).collect();
     let waits = reviews.iter().any(|review| review.fault.is_some() || review.waiting().next().is_some());
     if !waits {
