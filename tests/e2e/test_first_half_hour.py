@@ -58,7 +58,7 @@ class Transcript:
         # of the attributes that `accept` offers, the first is enough
         text = re.sub(r"(\[tools\.\S+\]\n.+\n\n)(?:\[tools\.\S+\]\n.+\n\n)+", r"\1…\n\n", text)
         text = re.sub(r"\b(appr|rcpt|key|tgk)_[A-Za-z0-9_-]+…?", r"\1_…", text)
-        text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "2026-11-18T09:00:00Z", text)
+        text = re.sub(r"\d{4}-\d\d-\d\d[T ][0-9:.]+Z(?: \([^)\n]*\))?", "2026-11-18T09:00:00Z", text)
         text = re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "1 s", text)
         return re.sub(r"\b\d+m( ?\d+s)? left", "59m left", text)
 
