@@ -44,8 +44,7 @@ use crate::{
     ground::{Ground, duration},
     logging, raise,
     server_limits::{anonymous_limits, book_limits, check_limits, retention_age, server_limits, stream_limits},
-    upstream_connections::check_sandboxes,
-    upstreams::Upstreams,
+    upstreams::{Upstreams, check_sandboxes},
     webhooks,
 };
 
