@@ -107,13 +107,13 @@ mod tests {
     #[test]
     fn a_client_is_known_by_where_it_keeps_its_file() {
         for (file, client) in [
-            ("/home/a/.cursor/mcp.json", Some(Client::Cursor)),
+            ("/a/.cursor/mcp.json", Some(Client::Cursor)),
             ("/p/.vscode/mcp.json", Some(Client::VsCode)),
-            ("/home/a/.config/Code/User/mcp.json", Some(Client::VsCode)),
+            ("/a/.config/Code/User/mcp.json", Some(Client::VsCode)),
             ("/p/.mcp.json", Some(Client::ClaudeCode)),
-            ("/home/a/.claude.json", Some(Client::ClaudeCode)),
+            ("/a/.claude.json", Some(Client::ClaudeCode)),
             ("/x/claude_desktop_config.json", Some(Client::ClaudeDesktop)),
-            ("/home/a/.codeium/windsurf/mcp_config.json", Some(Client::Windsurf)),
+            ("/a/.codeium/windsurf/mcp_config.json", Some(Client::Windsurf)),
             ("/p/mcp.json", None),
         ] {
             assert_eq!(client_of(Path::new(file)), client, "{file}");
