@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Beginnings of everything that a secret can begin with, and what may stand between two of them.
-const STARTS: [&str; 36] = [
+const STARTS: [&str; 66] = [
     "eyJ-",
     "eyJ.",
     "eyJ/eyAi",
@@ -53,6 +53,36 @@ const STARTS: [&str; 36] = [
     "token=[redacted]",
     "token=\\[redacted]",
     "token=Bearer [redacted]",
+    "-u a:",
+    "-u,a:",
+    "-ua:",
+    "-u'a:",
+    "--user=a:",
+    "--user 'a:b",
+    "-u,1:1",
+    "-u a:/",
+    "<password>",
+    "<password>a",
+    "<password a=\"b\">",
+    "<password><![CDATA[",
+    "<key><![CDATA[",
+    "<name><![CDATA[",
+    "<password><![CDATA[[redacted]",
+    "<key>token</key><string>",
+    "<a key=\"token\"",
+    "<a key=\"token\" value=\"b",
+    "<a key=\"token\"><![CDATA[",
+    "[\"token\",\"",
+    "[\"token\",\"a\"",
+    "(\\\"token\\\",\\\"",
+    "\"value\":\"",
+    "\"name\":\"token\",\"value\":\"",
+    "name: token\n value: ",
+    "token%3D",
+    "key%3Da%26",
+    "password：",
+    "key＝a",
+    "DB_PASS",
 ];
 
 #[test]
@@ -71,8 +101,10 @@ fn redaction_of_text_is_linear_whatever_is_repeated() {
 }
 
 /// Characters that redaction treats in a way of their own, and two words that name a secret.
-const SPECIAL: [&str; 20] =
-    ["-", ".", ":", "=", "\\", "\"", "'", "[", "{", "]", "|", "@", "/", " ", "\n", ",", "&", "e", "pw", "token"];
+const SPECIAL: [&str; 22] = [
+    "-", ".", ":", "=", "\\", "\"", "'", "[", "{", "]", "|", "@", "/", " ", "\n", ",", "&", "e", "pw", "token", "<",
+    ">",
+];
 /// Beginnings and ends of the generated texts: a name, a sign and a value make a secret of what stands between.
 const FRAMES: [(&str, &str); 4] = [("", ""), ("-", "pw"), ("token=", "pw a"), ("--token", " \"")];
 
@@ -159,6 +191,27 @@ fn redaction_of_json_is_linear_whatever_is_nested() {
             inner = json!({ "a": inner }).to_string();
         }
         redactor.json(&inner);
+    });
+}
+
+#[test]
+fn redaction_of_json_for_an_approver_is_linear_whatever_is_nested() {
+    let redactor = Redactor::default().with_digests(b"key");
+    for (what, open, close) in [
+        ("below a secret's name", "{\"token\":", "}"),
+        ("lists below a secret's name", "{\"token\":[\"a\",", "]}"),
+        ("values before their name", "{\"value\":", ",\"name\":\"password\"}"),
+        ("values behind their name", "{\"name\":\"password\",\"value\":", "}"),
+        ("content", "{\"content\":", ",\"name\":\"password\"}"),
+        ("lists of two", "[\"password\",", "]"),
+    ] {
+        assert_linear(what, 256, |times| {
+            let nests = format!("{}1{}", open.repeat(60), close.repeat(60));
+            redactor.json(&format!("[{}1]", format!("{nests},").repeat(times / 64)));
+        });
+    }
+    assert_linear("many lists of two", 256, |times| {
+        redactor.json(&format!("[{}1]", "[\"password\",\"a b\"],[\"-u\",\"a:b\"],".repeat(times)));
     });
 }
 

@@ -14,6 +14,7 @@ mod never_widens;
 mod pin;
 mod properties;
 mod redact;
+mod redact_notation;
 mod redact_text;
 mod reference;
 mod rule_arguments;

@@ -170,7 +170,7 @@ async fn preview(guarded: &Guarded, redactor: &Redactor) -> Preview {
         Ok(Ok(Some(answer))) => {
             let text = String::from_utf8_lossy(&answer.into_bytes()).into_owned();
             let text = cut(redactor.json(&text), PREVIEW);
-            Preview::Native { result: serde_json::from_str(&text).unwrap_or_default() }
+            Preview::Native { result: exact_value(&text) }
         }
         Ok(Err(_)) => Preview::Failed { message: "a dry run of this call fails as things are now" },
         Err(_) => Preview::Failed { message: "the dry run took too long" },

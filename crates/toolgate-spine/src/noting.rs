@@ -85,11 +85,8 @@ impl Noted {
         named: Named<'_>,
         arguments: Option<&RawValue>,
     ) -> Self {
-        let redactor = redactor_of(house, named.tool);
-        let input = arguments.map(RawValue::get);
-        let most = input_limit(caller, named.tool);
-        let input = input.map(|input| cut(sized_work(input.len(), || redactor.json(input)), most));
-        Self::with_input(house, caller, call, named, input)
+        let kept = |redactor: &Redactor, input: &str, most| cut(sized_work(input.len(), || redactor.json(input)), most);
+        Self::built(house, caller, call, named, (arguments, kept))
     }
 
     /// A call that ends before it is let through. Whoever sent it may be anybody, so that no more of its arguments is read than a
@@ -101,13 +98,19 @@ impl Noted {
         named: Named<'_>,
         arguments: Option<&RawValue>,
     ) -> Self {
-        let redactor = redactor_of(house, named.tool);
-        let most = input_limit(caller, named.tool);
-        let input = arguments.map(|arguments| redactor.bounded(arguments.get(), most));
-        Self::with_input(house, caller, call, named, input)
+        Self::built(house, caller, call, named, (arguments, Redactor::bounded))
     }
 
-    fn with_input(house: &House, caller: &Caller, call: &Arc<str>, named: Named<'_>, input: Option<String>) -> Self {
+    /// `keep` makes what a record keeps of the arguments, of at most so many bytes.
+    fn built(
+        house: &House,
+        caller: &Caller,
+        call: &Arc<str>,
+        named: Named<'_>,
+        (arguments, keep): (Option<&RawValue>, impl Fn(&Redactor, &str, usize) -> String),
+    ) -> Self {
+        let most = input_limit(caller, named.tool);
+        let input = arguments.map(|arguments| keep(redactor_of(house, named.tool), arguments.get(), most));
         let tool = named.tool;
         let shortened = || -> Arc<str> { shortened(house, named.asked).into() };
         let who = house.who.named(caller);

@@ -19,6 +19,7 @@ use crate::{
     counts::Counts,
     elsewhere::Elsewhere,
     fault::{Fault, shortened},
+    marks::params_without_marks,
     message::{self, Request},
     questions::{Turn, refusal},
     scan,
@@ -225,7 +226,7 @@ impl Calls {
                 }
             }
             ("notifications/message", Some(params)) => match (self.turn(whose), message::level(params)) {
-                (Some(turn), Some(level)) => turn.client.log(level, params),
+                (Some(turn), Some(level)) => turn.client.log(level, &params_without_marks(params)),
                 _ => {
                     let text = shortened(params.get(), 500);
                     tracing::debug!(target: "toolgate::upstream", upstream = self.counts.upstream, "{text}");

@@ -1,6 +1,6 @@
 //! How work grows with what an upstream sends: in proportion.
 
-use crate::{glob, linear::assert_linear, mirror, scan};
+use crate::{glob, linear::assert_linear, marks, mirror, scan};
 
 fn object(member: &str, times: usize) -> String {
     format!("{{{}\"last\":1}}", format!("{member},").repeat(times))
@@ -18,12 +18,22 @@ fn members_of_a_result_are_found_and_taken_out_in_linear_time() {
         assert_linear(member, 64, |times| {
             let text = object(member, times);
             scan::without(&text, "x");
-            scan::without_inner(&text, "_meta", "toolgate/");
+            marks::without_marks(text.clone().into());
             scan::member(&text, "nothing");
         });
         assert_linear(member, 64, |times| {
             let inner = object(member, times);
-            scan::without_inner(&format!("{{\"_meta\":{inner}}}"), "_meta", "x");
+            marks::without_marks(format!("{{\"_meta\":{inner},\"toolgate/\":1}}").into());
+        });
+    }
+    for (open, close) in [
+        ("{\"_meta\":{\"toolgate/a\":1,\"b\":", "}}"),
+        ("{\"_meta\":{\"b\":1,\"toolgate/a\":", "}}"),
+        ("{\"_meta\":", ",\"toolgate/a\":1}"),
+        ("{\"\\u005fmeta\":", "}"),
+    ] {
+        assert_linear(open, 64, |times| {
+            marks::without_marks(format!("{}1{}", open.repeat(times), close.repeat(times)).into());
         });
     }
     for (open, close) in [("[", "]"), ("{\"x\":", "}")] {

@@ -29,6 +29,7 @@ mod link;
 mod listed;
 mod listing;
 mod logging;
+mod marks;
 mod message;
 mod mirror;
 mod questions;

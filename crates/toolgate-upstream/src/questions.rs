@@ -12,6 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 use toolgate_spine::{Asking, Client, ClientFault};
 
 use crate::{
+    marks::params_without_marks,
     message::{self, Request},
     scan,
 };
@@ -45,7 +46,7 @@ impl Turn {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let params = request.params.map_or_else(nothing, RawValue::to_owned);
+        let params = request.params.map_or_else(nothing, |params| params_without_marks(params).into_owned());
         if let Err(fault) = admitted(&self.client, &self.allowed, asking, params.get()) {
             if self.allowed.contains(&asking) {
                 self.client.lacks(asking);

@@ -5,7 +5,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolgate_spine::{Asking, Client, InputRequired, SourceFault, ToolAnswer};
 
-use crate::{Fault, elsewhere::ADDRESS_REQUIRED, fault::shortened, questions, scan, upstream::Inner};
+use crate::{
+    Fault,
+    elsewhere::ADDRESS_REQUIRED,
+    fault::shortened,
+    marks::{part_without_marks, without_marks},
+    questions, scan,
+    upstream::Inner,
+};
 
 impl Inner {
     /// `asked`: the client that the upstream may ask for more input, in its answer.
@@ -25,7 +32,10 @@ impl Inner {
                 Err(unavailable(&Fault::MayNotAsk { what: Asking::Elicitation.capability(), why }))
             }
             // an error of its own reaches the client as it came: some tell the client what to do
-            Err(Fault::Refused { code, message, data }) => Err(SourceFault::Rejected { code, message, data }),
+            Err(Fault::Refused { code, message, data }) => {
+                let data = data.map(|data| part_without_marks(&data).unwrap_or(data));
+                Err(SourceFault::Rejected { code, message, data })
+            }
             Err(Fault::TooLarge { .. }) => Err(unavailable(&Fault::TooLarge { most })),
             Err(fault) => Err(unavailable(&fault)),
         }
@@ -84,14 +94,4 @@ impl Inner {
         }
         Ok(InputRequired { requests: requests.map(str::to_owned), state })
     }
-}
-
-/// A result without the marks that only the gate sets: a client is not to take a server's word for the gate's.
-fn without_marks(result: Bytes) -> Bytes {
-    let has = |text: &[u8]| memchr::memmem::find(&result, text).is_some();
-    if !has(b"_meta") && !has(b"\\u") {
-        return result;
-    }
-    let cut = std::str::from_utf8(&result).ok().and_then(|text| scan::without_inner(text, "_meta", "toolgate/"));
-    cut.map_or(result, Bytes::from)
 }

@@ -40,39 +40,12 @@ pub(crate) fn without(object: &str, name: &str) -> Option<String> {
     (copied > 0).then(|| out + object.get(copied..).unwrap_or_default())
 }
 
-/// An object's text without the members of the inner objects of that name whose keys start so, every other byte as it was.
-/// `None` where there are none.
-pub(crate) fn without_inner(object: &str, name: &str, start: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut copied = 0;
-    for (_, value) in members(object).filter(|(key, _)| is_named(object, key, name)) {
-        let inner = object.get(value.clone())?;
-        if let Some(cut) = without_any(inner, start) {
-            out.push_str(object.get(copied..value.start)?);
-            out.push_str(&cut);
-            copied = value.end;
-        }
-    }
-    (copied > 0).then(|| out + object.get(copied..).unwrap_or_default())
-}
-
-/// An object's text without the members whose keys start so.
-fn without_any(object: &str, start: &str) -> Option<String> {
-    let wanted = |key: &Range<usize>| !key_of(object, key).is_some_and(|key| key.starts_with(start));
-    if members(object).all(|(key, _)| wanted(&key)) {
-        return None;
-    }
-    let kept = members(object).filter(|(key, _)| wanted(key));
-    let texts: Vec<&str> = kept.filter_map(|(key, value)| object.get(key.start..value.end)).collect();
-    Some(format!("{{{}}}", texts.join(",")))
-}
-
 fn is_named(text: &str, key: &Range<usize>, name: &str) -> bool {
     key_of(text, key).is_some_and(|key| key == name)
 }
 
 /// A key, decoded.
-fn key_of<'t>(text: &'t str, key: &Range<usize>) -> Option<Cow<'t, str>> {
+pub(crate) fn key_of<'t>(text: &'t str, key: &Range<usize>) -> Option<Cow<'t, str>> {
     let key = text.get(key.clone())?;
     if key.contains('\\') {
         return serde_json::from_str(key).ok().map(Cow::Owned);
@@ -113,7 +86,7 @@ impl Iterator for Parts<'_> {
     }
 }
 
-fn value_end(bytes: &[u8], start: usize) -> usize {
+pub(crate) fn value_end(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0_usize);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -156,21 +129,6 @@ mod tests {
         assert_eq!(cut(r#"{"x":2 , "x":3}"#).as_deref(), Some("{}"));
         let many = format!(r#"{{{}"a":1}}"#, r#""x":1,"#.repeat(200_000));
         assert_eq!(cut(&many).as_deref(), Some(r#"{"a":1}"#), "in linear time and stack");
-    }
-
-    #[test]
-    fn members_of_inner_objects_go_by_the_start_of_their_keys() {
-        let cut = |text: &str| without_inner(text, "_meta", "toolgate/");
-        assert_eq!(cut(r#"{"a":1}"#), None);
-        assert_eq!(cut(r#"{"a":1.50,"_meta":{"x":1, "y" : [2.0]}}"#), None);
-        assert_eq!(
-            cut(r#"{"a":1.50, "_meta" : {"toolgate/cut":{"b":1},"y" : [2.0]} ,"z":"toolgate/"}"#).as_deref(),
-            Some(r#"{"a":1.50, "_meta" : {"y" : [2.0]} ,"z":"toolgate/"}"#)
-        );
-        assert_eq!(
-            cut(r#"{"\u005fmeta":{"toolgate\/dryRun":1},"_meta":{"toolgat\u0065/x":2}}"#).as_deref(),
-            Some(r#"{"\u005fmeta":{},"_meta":{}}"#)
-        );
     }
 
     #[test]

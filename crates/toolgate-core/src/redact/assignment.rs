@@ -3,6 +3,7 @@
 
 use super::{
     names::{NameKind, name_kind},
+    paired,
     shapes::SCHEMES,
     starts_placeholder,
     text::{TextWalk, holds_format},
@@ -19,27 +20,63 @@ const LONGEST_DOUBTFUL: usize = 600;
 /// `NAME=VALUE` or `NAME: VALUE`, at the sign.
 pub(super) fn named(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     let bytes = walk.text.as_bytes();
-    let colon = bytes.get(at) == Some(&b':');
-    let doubled = colon
+    let Sign { notation, is_colon, length } = Sign::at(bytes, at)?;
+    let doubled = bytes.get(at) == Some(&b':')
         && (bytes.get(at + 1) == Some(&b':') || at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b':'));
     if doubled || walk.text.get(at..)?.starts_with("://") {
         return None;
     }
     let (name_start, name_end) = name_before(walk, at)?;
     let name = walk.text.get(name_start..name_end)?;
-    let kind = kind_in_text(walk, name, name_start);
+    // `=>`, `==`, `:=`
+    let sign = at + length;
+    let sign = sign + bytes.get(sign..)?.iter().take(2).take_while(|byte| matches!(byte, b'=' | b'>')).count();
+    let blanks = blanks(bytes, sign);
+    let start = sign + blanks;
+    let kind = match kind_in_text(walk, name, name_start) {
+        NameKind::Plain if paired::is_labelled(walk, name_start..name_end, start) => NameKind::Secret,
+        kind => kind,
+    };
     if kind == NameKind::Plain {
         return None;
     }
-    // `=>`, `==`, `:=`
-    let sign = bytes.get(at + 1..)?.iter().take(2).take_while(|byte| matches!(byte, b'=' | b'>')).count();
-    let blanks = blanks(bytes, at + 1 + sign);
-    let start = at + 1 + sign + blanks;
-    let header = colon && is_header(name);
+    let header = is_colon && is_header(name);
     let quote_before =
         name_start.checked_sub(1).and_then(|before| bytes.get(before)).copied().filter(|byte| is_quote(*byte));
-    let place = Place { prose: colon && blanks > 0, header: header.then_some(quote_before) };
+    let place = Place { prose: is_colon && blanks > 0, header: header.then_some(quote_before), notation };
     value(walk, start, kind, place)
+}
+
+/// The sign between a name and its value.
+struct Sign {
+    notation: Notation,
+    is_colon: bool,
+    length: usize,
+}
+
+/// The way in which a sign is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    Ascii,
+    /// `%3D`: the value ends with `%26` as well.
+    Percent,
+    /// `：` and `＝`: text in another script may follow, which is no secret.
+    Wide,
+}
+
+impl Sign {
+    fn at(bytes: &[u8], at: usize) -> Option<Self> {
+        let (notation, is_colon, length) = match bytes.get(at..)? {
+            [b':', ..] => (Notation::Ascii, true, 1),
+            [b'=', ..] => (Notation::Ascii, false, 1),
+            [b'%', b'3', b'A' | b'a', ..] => (Notation::Percent, true, 3),
+            [b'%', b'3', b'D' | b'd', ..] => (Notation::Percent, false, 3),
+            [0xef, 0xbc, 0x9a, ..] | [0xef, 0xb9, 0x95, ..] => (Notation::Wide, true, 3),
+            [0xef, 0xbc, 0x9d, ..] | [0xef, 0xb9, 0xa6, ..] => (Notation::Wide, false, 3),
+            _ => return None,
+        };
+        Some(Self { notation, is_colon, length })
+    }
 }
 
 /// `--NAME VALUE`, at the first dash; the two may be items of a list.
@@ -75,7 +112,7 @@ pub(super) fn option(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     while start > name_end + 1 && bytes.get(start - 1).is_some_and(|byte| is_quote(*byte) || *byte == b'\\') {
         start -= 1;
     }
-    value(walk, start, kind, Place { prose: true, header: None })
+    value(walk, start, kind, Place { prose: true, header: None, notation: Notation::Ascii })
 }
 
 /// The manner in which a value stands after its name.
@@ -85,6 +122,7 @@ struct Place {
     prose: bool,
     /// A header's value ends with its line, or with the quote before its name.
     header: Option<Option<u8>>,
+    notation: Notation,
 }
 
 fn value(walk: &TextWalk<'_>, start: usize, kind: NameKind, place: Place) -> Option<(usize, usize)> {
@@ -128,7 +166,7 @@ fn value(walk: &TextWalk<'_>, start: usize, kind: NameKind, place: Place) -> Opt
             }
             // for an approver no further than is taken
             let most = if walk.for_approver { token_run_end(bytes, from) } else { bytes.len() };
-            let to = bare_end(bytes.get(..most).unwrap_or_default(), from, kind);
+            let to = bare_end(bytes.get(..most).unwrap_or_default(), from, kind, place.notation);
             let (from, to) = secret_value(text, (from, to), kind, place.prose)?;
             match place.header.filter(|_| !walk.for_approver) {
                 Some(quote) if scheme.is_none() => Some((from, line_end(bytes, from, quote))),
@@ -139,7 +177,12 @@ fn value(walk: &TextWalk<'_>, start: usize, kind: NameKind, place: Place) -> Opt
 }
 
 /// The range, unless what stands there is no secret: nothing, a placeholder, a count, a truth value, a word of a sentence.
-fn secret_value(text: &str, (from, to): (usize, usize), kind: NameKind, prose: bool) -> Option<(usize, usize)> {
+pub(super) fn secret_value(
+    text: &str,
+    (from, to): (usize, usize),
+    kind: NameKind,
+    prose: bool,
+) -> Option<(usize, usize)> {
     let value = text.get(from..to)?;
     if value.is_empty() || !kind.covers(value) {
         return None;
@@ -199,7 +242,7 @@ fn is_header(name: &str) -> bool {
 }
 
 /// The quote that closes: behind as many backslashes as the one that opened, or the end of the text.
-fn quoted_end(bytes: &[u8], from: usize, quote: u8, opened: usize) -> usize {
+pub(super) fn quoted_end(bytes: &[u8], from: usize, quote: u8, opened: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     let mut slashes = 0_usize;
     for (index, byte) in rest.iter().enumerate() {
@@ -264,26 +307,28 @@ fn line_end(bytes: &[u8], start: usize, quote: Option<u8>) -> usize {
 }
 
 /// The end of a value without quotes.
-fn bare_end(bytes: &[u8], start: usize, kind: NameKind) -> usize {
+fn bare_end(bytes: &[u8], start: usize, kind: NameKind, notation: Notation) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     let ends = |(index, byte): (usize, &u8)| match byte {
         b'=' | b':' => !kind.is_certain(),
         b'&' | b';' | b',' | b'<' | b'>' => true,
         b'\\' => rest.get(index + 1).is_some_and(|next| is_quote(*next)),
+        b'%' => notation == Notation::Percent && rest.get(index + 1..index + 3) == Some(b"26"),
+        0x80.. => notation == Notation::Wide,
         byte => byte.is_ascii_whitespace() || is_quote(*byte),
     };
     start + rest.iter().enumerate().position(ends).unwrap_or(rest.len())
 }
 
-fn blanks(bytes: &[u8], at: usize) -> usize {
+pub(super) fn blanks(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).unwrap_or_default().iter().take(MOST_BETWEEN).take_while(|byte| is_blank(**byte)).count()
 }
 
-fn is_blank(byte: u8) -> bool {
+pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-fn is_quote(byte: u8) -> bool {
+pub(super) fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 

@@ -6,16 +6,20 @@
 
 mod assignment;
 mod cut;
+mod element;
 mod encoded;
 mod lookalike;
 mod names;
+mod paired;
 mod pairs;
 mod pointer;
+mod reader;
 mod scan;
 mod secret;
 mod shapes;
 mod text;
 mod token_run;
+mod userinfo;
 
 use std::borrow::Cow;
 

@@ -3,7 +3,7 @@
 use super::lookalike;
 
 /// Found anywhere in a name, its case and its separators aside.
-pub(super) const WITHIN: [&str; 32] = [
+pub(super) const WITHIN: [&str; 34] = [
     "password",
     "passwd",
     "passkey",
@@ -36,10 +36,18 @@ pub(super) const WITHIN: [&str; 32] = [
     "seedphrase",
     "recoverycode",
     "sharedaccesssignature",
+    "amzsignature",
+    "googsignature",
 ];
 
 /// Too short or too common to be looked for within other names.
 pub(super) const WHOLE: [&str; 11] = ["auth", "pwd", "pass", "pw", "pswd", "otp", "pin", "jwt", "cvv", "cvc", "ssn"];
+
+/// Words that name a secret also where they are the last of several: `DB_PASS`, `smtpPwd`, `user-otp`.
+const LAST: [&str; 9] = ["pass", "pwd", "pswd", "pw", "otp", "jwt", "cvv", "cvc", "ssn"];
+/// Words before `pass` that make it something else.
+const ORDINARY_PASSES: [&str; 10] =
+    ["boarding", "render", "first", "second", "third", "final", "test", "tests", "season", "day"];
 
 /// Of these, what people type, which may be digits alone.
 const TYPED_WITHIN: [&str; 9] =
@@ -48,6 +56,8 @@ const TYPED_WHOLE: [&str; 8] = ["pwd", "pw", "pswd", "otp", "pin", "cvv", "cvc",
 
 /// Names of secrets and of other things: the value decides.
 const SHORT_LIVED: [&str; 4] = ["session", "signature", "sid", "sig"];
+/// The same at the end of a name: `session_id`, `ASP.NET_SessionId`.
+const SHORT_LIVED_END: &str = "sessionid";
 
 /// Words that hold one of the above and mean something else.
 const HARMLESS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "cookiecutter"];
@@ -111,7 +121,39 @@ pub(super) fn name_kind(name: &str) -> NameKind {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         return plain_kind(&plain.to_ascii_lowercase());
     }
-    plain.get(..length).and_then(|plain| str::from_utf8(plain).ok()).map_or(NameKind::Secret, plain_kind)
+    let kind = plain.get(..length).and_then(|plain| str::from_utf8(plain).ok()).map_or(NameKind::Secret, plain_kind);
+    if kind == NameKind::Plain { last_word_kind(name) } else { kind }
+}
+
+/// The kind of a name by its last word, which begins behind a separator or with a capital letter. Numbers at the end do not
+/// count.
+fn last_word_kind(name: &str) -> NameKind {
+    let name = name.strip_suffix("%5D").or_else(|| name.strip_suffix("%5d")).unwrap_or(name);
+    let name = name.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    let of_word = |word: &str| -> Option<NameKind> {
+        let (before, end) = name.split_at_checked(name.len().checked_sub(word.len())?)?;
+        let last = *before.as_bytes().last().filter(|_| end.eq_ignore_ascii_case(word))?;
+        let is_capital = end.starts_with(|c: char| c.is_ascii_uppercase());
+        let begins = !last.is_ascii_alphabetic()
+            || before.ends_with("%5B")
+            || before.ends_with("%5b")
+            || (last.is_ascii_lowercase() && is_capital);
+        let ends_before = |word: &&str| {
+            let before = before.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+            before
+                .len()
+                .checked_sub(word.len())
+                .and_then(|at| before.get(at..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(word))
+        };
+        if !begins || (word == "pass" && ORDINARY_PASSES.iter().any(|word| ends_before(&word))) {
+            return None;
+        }
+        // a variable of an environment counts nothing
+        let is_variable = end.bytes().all(|byte| byte.is_ascii_uppercase());
+        Some(if is_variable { NameKind::Typed } else { plain_kind(word) })
+    };
+    LAST.iter().find_map(|word| of_word(word)).unwrap_or(NameKind::Plain)
 }
 
 /// The kind of a name that is small letters and digits alone.
@@ -122,7 +164,7 @@ pub(super) fn plain_kind(plain: &str) -> NameKind {
     }
     match plain {
         "key" => NameKind::Key,
-        plain if SHORT_LIVED.contains(&plain) => NameKind::ShortLived,
+        plain if SHORT_LIVED.contains(&plain) || plain.ends_with(SHORT_LIVED_END) => NameKind::ShortLived,
         _ => NameKind::Plain,
     }
 }
@@ -223,6 +265,19 @@ mod tests {
             "密码",
             "mot de passe",
             "contraseña",
+            "DB_PASS",
+            "DB_PASS_2",
+            "smtpPass",
+            "mysql-pwd",
+            "login_otp",
+            "account%5Bpass%5D",
+            "PGPASSWORD",
+            "JSESSIONID",
+            "PHPSESSID",
+            "X-Amz-Signature",
+            "X-Amz-Credential",
+            "X-Amz-Security-Token",
+            "X-Goog-Signature",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -249,6 +304,16 @@ mod tests {
             "public_key",
             "session",
             "session_id",
+            "sessionId",
+            "BYPASS",
+            "bypass",
+            "passage",
+            "Passat",
+            "boarding_pass",
+            "tests_pass",
+            "gpio_pin",
+            "OLDPWD",
+            "requires_auth",
             "pinned",
             "path",
             "übersicht",
@@ -271,6 +336,9 @@ mod tests {
             ("session", "a81f-99201", true),
             ("signature", "c2lnbmF0dXJl1", true),
             ("sid", "12345678", true),
+            ("session_id", "a81f-99201", true),
+            ("sessionid", "3 of 5", false),
+            ("session_id", "morning", false),
             ("title", "q83vEjRWeJq83vEjRW", false),
         ] {
             assert_eq!(name_kind(name).covers(value), secret, "{name}: {value}");

@@ -1,15 +1,14 @@
 //! The pass over the text: copies what is harmless, writes a placeholder where a secret was.
 
-use std::borrow::Cow;
-
 use super::{
     Redactor, is_placeholder,
     names::{NameKind, name_kind},
-    pairs::{Pair, Role},
+    pairs::{EarlyValue, Label, Pair, Role, can_name_second, is_second},
     pointer::Way,
+    reader::compact,
     secret::Secret,
+    userinfo,
 };
-use crate::plain::plain_bytes;
 
 /// As deep as the JSON reader of the rest of the gate goes. What lies deeper is redacted whole.
 const DEEPEST: usize = 128;
@@ -17,14 +16,23 @@ const DEEPEST: usize = 128;
 const NESTED: usize = 3;
 
 pub(super) struct Scan<'a> {
-    text: &'a str,
-    at: usize,
+    pub(super) text: &'a str,
+    pub(super) at: usize,
     /// What comes before is in the output already. Harmless text is copied from here in one piece, when it must be.
-    copied: usize,
+    pub(super) copied: usize,
     /// The end of the last name or value that was read whole.
     done: usize,
     redactor: &'a Redactor,
     nested: usize,
+}
+
+/// What is known of a value from what stands around it.
+#[derive(Clone, Copy)]
+struct Around {
+    secret: Secret,
+    depth: usize,
+    /// It is an item of a list.
+    is_listed: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -47,23 +55,24 @@ impl<'a> Scan<'a> {
     }
 
     fn all(&mut self, way: &Way<'_>, out: &mut String) -> Option<()> {
-        self.value(way, Secret::NO, 0, out)?;
+        self.value(way, Around { secret: Secret::NO, depth: 0, is_listed: false }, out)?;
         self.space(out);
         self.copy(self.at, out);
         (self.at == self.text.len()).then_some(())
     }
 
-    fn value(&mut self, way: &Way<'_>, secret: Secret, depth: usize, out: &mut String) -> Option<()> {
+    fn value(&mut self, way: &Way<'_>, around: Around, out: &mut String) -> Option<()> {
         self.space(out);
-        let secret = if way.is_secret() { Secret::ByFact } else { secret };
-        let start = self.at;
+        let secret = if way.is_secret() { Secret::ByFact } else { around.secret };
+        let (start, for_approver) = (self.at, self.redactor.is_for_approver());
+        let inner = Around { secret: secret.below(for_approver), depth: around.depth + 1, is_listed: around.is_listed };
         match self.peek()? {
-            b'{' | b'[' if secret.covers_nest() || depth >= DEEPEST => {
+            b'{' | b'[' if secret.covers_nest(for_approver) || around.depth >= DEEPEST => {
                 self.skip_nest()?;
                 self.placeholder(start, out);
             }
-            b'{' => self.object(way, depth, out)?,
-            b'[' => self.array(way, depth, out)?,
+            b'{' => self.object(way, inner, out)?,
+            b'[' => self.array(way, inner, out)?,
             b'"' => {
                 let text = self.string()?;
                 self.text_value(start, &text, secret, out);
@@ -80,17 +89,17 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    fn object(&mut self, way: &Way<'_>, depth: usize, out: &mut String) -> Option<()> {
+    fn object(&mut self, way: &Way<'_>, inner: Around, out: &mut String) -> Option<()> {
         let mut pair = Pair::default();
-        let read = self.members(way, depth, &mut pair, out);
+        let read = self.members(way, Around { is_listed: false, ..inner }, &mut pair, out);
         if read.is_none() {
             // its name may be in the part that can't be read
-            self.hide(&mut pair, out);
+            self.hide(&mut pair, Label::Word, out);
         }
         read
     }
 
-    fn members(&mut self, way: &Way<'_>, depth: usize, pair: &mut Pair, out: &mut String) -> Option<()> {
+    fn members(&mut self, way: &Way<'_>, inner: Around, pair: &mut Pair, out: &mut String) -> Option<()> {
         self.take(b'{')?;
         self.space(out);
         if self.peek()? == b'}' {
@@ -107,35 +116,37 @@ impl<'a> Scan<'a> {
             self.take(b':')?;
             let kind = name_kind(&name);
             let way = way.down(|step| step == name);
+            let own = Around { secret: inner.secret.or(self.named(kind)), ..inner };
             match Role::of(&name) {
-                Role::Value if pair.is_named => {
-                    let secret = if kind.is_certain() { self.named(kind) } else { self.worded(NameKind::Typed) };
-                    self.value(&way, secret, depth + 1, out)?;
+                role @ (Role::Value | Role::Content) if pair.label.is_some_and(|label| label.names(role)) => {
+                    let labelled = self.worded(NameKind::Typed).labelled(role);
+                    let secret = if kind.is_certain() { self.named(kind) } else { labelled };
+                    self.value(&way, Around { secret, ..inner }, out)?;
                 }
-                Role::Value => {
+                role @ (Role::Value | Role::Content) => {
                     self.space(out);
                     self.copy(self.at, out);
                     let (from, source) = (out.len(), self.at);
-                    let read = self.value(&way, self.named(kind), depth + 1, out);
+                    let read = self.value(&way, own, out);
                     // of a value that ends with the text, the part that was read is one too
                     let end = if read.is_some() { self.at } else { self.done.max(self.copied) };
                     self.copy(end, out);
-                    pair.values.push((from..out.len(), source..end));
+                    pair.values.push(EarlyValue { role, written: from..out.len(), source: source..end });
                     read?;
                 }
                 Role::Name => {
                     self.space(out);
                     let start = self.at;
-                    let named = self.string().is_some_and(|label| name_kind(&label).is_certain());
+                    let label = self.string().and_then(|label| Label::of(&label));
                     self.at = start;
-                    self.value(&way, self.named(kind), depth + 1, out)?;
-                    if named {
+                    self.value(&way, own, out)?;
+                    if let Some(label) = label {
                         self.copy(self.at, out);
-                        self.hide(pair, out);
-                        pair.is_named = true;
+                        self.hide(pair, label, out);
+                        pair.label = Some(label);
                     }
                 }
-                Role::Other => self.value(&way, self.named(kind), depth + 1, out)?,
+                Role::Other => self.value(&way, own, out)?,
             }
             self.space(out);
             match self.next()? {
@@ -158,20 +169,22 @@ impl<'a> Scan<'a> {
 
     /// Takes the values of a pair out again, now that its name is known. What follows the first of them is written once more,
     /// however many there are.
-    fn hide(&self, pair: &mut Pair, out: &mut String) {
-        let Some(first) = pair.values.first().map(|(written, _)| written.start) else { return };
+    fn hide(&self, pair: &mut Pair, label: Label, out: &mut String) {
+        let Some(first) = pair.values.first().map(|value| value.written.start) else { return };
         let written_before = out.split_off(first.min(out.len()));
         let part = |from: usize, to: usize| written_before.get(from - first..to - first).unwrap_or_default();
         let mut end = first;
-        for (written, source) in pair.values.drain(..) {
+        for EarlyValue { role, written, source } in pair.values.drain(..) {
             out.push_str(part(end, written.start));
             end = written.end;
             let (kept, value) = (part(written.start, end), self.text.get(source).unwrap_or_default());
             let text = serde_json::from_str::<String>(value);
+            let secret = self.worded(NameKind::Typed).labelled(role);
             let stays = match &text {
+                _ if !label.names(role) => true,
                 _ if matches!(value, "true" | "false" | "null") || is_placeholder(kept.trim_matches('"')) => true,
-                Ok(text) => !self.worded(NameKind::Typed).covers_text(text),
-                Err(_) => value.starts_with(['{', '[']) && !self.worded(NameKind::Typed).covers_nest(),
+                Ok(text) => !secret.covers_text(text),
+                Err(_) => value.starts_with(['{', '[']) && !secret.covers_nest(self.redactor.is_for_approver()),
             };
             if stays {
                 out.push_str(kept);
@@ -184,7 +197,7 @@ impl<'a> Scan<'a> {
         out.push_str(part(end, first + written_before.len()));
     }
 
-    fn array(&mut self, way: &Way<'_>, depth: usize, out: &mut String) -> Option<()> {
+    fn array(&mut self, way: &Way<'_>, inner: Around, out: &mut String) -> Option<()> {
         self.take(b'[')?;
         self.space(out);
         if self.peek()? == b']' {
@@ -192,13 +205,13 @@ impl<'a> Scan<'a> {
             return Some(());
         }
         let mut index = 0_usize;
-        let mut kind = NameKind::Plain;
+        let mut secret = Secret::NO;
         loop {
             let way = way.down(|step| step.parse() == Ok(index));
             self.space(out);
-            let next = self.option_kind();
-            self.value(&way, self.worded(kind), depth + 1, out)?;
-            kind = next;
+            let next = self.said_of_next(index == 0, inner.is_listed);
+            self.value(&way, Around { secret: inner.secret.or(secret), is_listed: true, ..inner }, out)?;
+            secret = next;
             index += 1;
             self.space(out);
             match self.next()? {
@@ -209,15 +222,25 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What an item of a list says of the next one: `"--password"` stands before a password.
-    fn option_kind(&mut self) -> NameKind {
+    /// What an item of a list says of the next one: `"--password"` stands before a password, and of a list of two the first
+    /// may be the name of the second.
+    fn said_of_next(&mut self, is_first: bool, is_listed: bool) -> Secret {
         let start = self.at;
-        if !self.text.as_bytes().get(start..).is_some_and(|rest| rest.starts_with(b"\"-")) {
-            return NameKind::Plain;
+        let is_option = self.text.as_bytes().get(start..).is_some_and(|rest| rest.starts_with(b"\"-"));
+        if !is_option && !(is_first && self.peek() == Some(b'"')) {
+            return Secret::NO;
         }
-        let item = self.string();
+        let secret = match self.string() {
+            Some(item) if is_option && userinfo::is_option(&item) => Secret::UserInfo,
+            Some(item) if is_option => self.worded(name_kind(item.trim_start_matches('-'))),
+            Some(item) if can_name_second(&item) => match self.second_of_two() {
+                Some(value) if is_second(&value, is_listed) => self.worded(NameKind::Secret),
+                _ => Secret::NO,
+            },
+            _ => Secret::NO,
+        };
         self.at = start;
-        item.map_or(NameKind::Plain, |item| name_kind(item.trim_start_matches('-')))
+        secret
     }
 
     /// A string that has just been read, quotes included, stays as it stands or loses what is secret in it.
@@ -227,6 +250,12 @@ impl<'a> Scan<'a> {
             out.push('"');
             self.redactor.placeholder(text, out);
             out.push('"');
+        } else if let Some(password) = userinfo::password(text).filter(|_| secret == Secret::UserInfo) {
+            let mut clean = text.get(..password.start).unwrap_or_default().to_owned();
+            self.redactor.placeholder(text.get(password.clone()).unwrap_or_default(), &mut clean);
+            clean.push_str(text.get(password.end..).unwrap_or_default());
+            self.copy(start, out);
+            out.push_str(&serde_json::Value::from(clean).to_string());
         } else if let Some(clean) = self.without_nested(text).or_else(|| self.redactor.replaced(text)) {
             self.copy(start, out);
             out.push_str(&serde_json::Value::from(clean).to_string());
@@ -238,7 +267,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Puts what is harmless up to here into the output.
-    fn copy(&mut self, end: usize, out: &mut String) {
+    pub(super) fn copy(&mut self, end: usize, out: &mut String) {
         out.push_str(self.text.get(self.copied..end).unwrap_or_default());
         self.copied = end;
     }
@@ -270,100 +299,4 @@ impl<'a> Scan<'a> {
         out.push('"');
         self.copied = self.at;
     }
-
-    /// What a string says. Escapes are read, or a secret could hide in them.
-    fn string(&mut self) -> Option<Cow<'a, str>> {
-        let start = self.at;
-        let mut escaped = false;
-        self.take(b'"')?;
-        loop {
-            self.at += plain_bytes(self.text.as_bytes().get(self.at..)?);
-            match self.next()? {
-                b'"' => break,
-                b'\\' => {
-                    escaped = true;
-                    self.at += 1;
-                }
-                _ => return None,
-            }
-        }
-        if escaped {
-            return serde_json::from_str(self.text.get(start..self.at)?).ok().map(Cow::Owned);
-        }
-        self.text.get(start + 1..self.at - 1).map(Cow::Borrowed)
-    }
-
-    /// A number, `true`, `false` or `null`.
-    fn word(&mut self) -> Option<()> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')) {
-            self.at += 1;
-        }
-        match self.text.get(start..self.at)? {
-            "true" | "false" | "null" => Some(()),
-            word => serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok().then_some(()),
-        }
-    }
-
-    /// Past an object or array without looking into it.
-    fn skip_nest(&mut self) -> Option<()> {
-        let mut depth = 0_usize;
-        loop {
-            match self.peek()? {
-                b'"' => {
-                    self.string()?;
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 {
-                return Some(());
-            }
-        }
-    }
-
-    /// Past white space, which does not stay.
-    fn space(&mut self, out: &mut String) {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-        if self.at > start {
-            self.copy(start, out);
-            self.copied = self.at;
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    fn take(&mut self, wanted: u8) -> Option<()> {
-        (self.next()? == wanted).then_some(())
-    }
-}
-
-/// JSON without white space between values: what the pass makes of a text without secrets.
-fn compact(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut within, mut escaped) = (false, false);
-    for c in text.chars() {
-        if within || !matches!(c, ' ' | '\t' | '\n' | '\r') {
-            out.push(c);
-        }
-        if c == '"' && !escaped {
-            within = !within;
-        }
-        escaped = within && c == '\\' && !escaped;
-    }
-    out
 }

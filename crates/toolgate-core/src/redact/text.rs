@@ -3,7 +3,7 @@
 //! INVARIANT: the time is linear in the text. A run of token characters is measured once and remembered; what looks further ahead
 //! than a fixed number of bytes either takes what it passed over, or draws on a budget that ends.
 
-use super::{assignment, encoded, shapes};
+use super::{assignment, element, encoded, paired, shapes, userinfo};
 
 /// The text with each secret in it given to `put` instead; `None` if there is none.
 ///
@@ -102,11 +102,15 @@ impl<'a> TextWalk<'a> {
 
     /// The range of the secret that is announced here. What names its kind stays readable where it is not part of it.
     fn secret_at(&mut self, at: usize) -> Option<(usize, usize)> {
-        match self.text.as_bytes().get(at)? {
+        match *self.text.as_bytes().get(at)? {
             b'B' | b'b' => shapes::credential(self, at),
-            b'-' => shapes::private_key(self, at).or_else(|| assignment::option(self, at)),
+            b'-' => shapes::private_key(self, at)
+                .or_else(|| assignment::option(self, at))
+                .or_else(|| userinfo::option(self, at)),
             b':' => shapes::address(self, at).or_else(|| assignment::named(self, at)),
-            b'=' => assignment::named(self, at),
+            b'=' | b'%' | WIDE => assignment::named(self, at),
+            b'<' => element::element(self, at),
+            b'[' | b'(' => paired::list_of_two(self, at),
             _ => self.format_at(at),
         }
     }
@@ -160,6 +164,8 @@ fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
 }
 
+/// The first byte of `：`, `＝` and their small forms.
+const WIDE: u8 = 0xef;
 /// A letter or digit.
 const LETTER: u8 = 1;
 /// A byte that some secret starts with.
@@ -175,12 +181,13 @@ const KINDS: [u8; 256] = {
             if byte.is_ascii_alphanumeric() {
                 kinds[byte as usize] |= LETTER;
             }
-            if matches!(byte, b'-' | b':' | b'=') {
+            if matches!(byte, b'-' | b':' | b'=' | b'%' | b'<' | b'[' | b'(') {
                 kinds[byte as usize] |= STARTS;
             }
         }
         byte += 1;
     }
+    kinds = with_start(kinds, "\u{ff1a}");
     let mut words: &[(&str, usize)] = &shapes::PREFIXES;
     while let [(word, _), others @ ..] = words {
         kinds = with_start(kinds, word);

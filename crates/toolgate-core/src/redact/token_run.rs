@@ -1,6 +1,8 @@
 //! Runs of token characters: all that is hidden from an approver within text. They hold no blank, line break, quote, bracket
 //! or operator, and so no command.
 
+use super::names::NameKind;
+
 /// The end of the run that begins here, or here if there is none.
 pub(super) fn token_run_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -10,6 +12,15 @@ pub(super) fn token_run_end(bytes: &[u8], at: usize) -> usize {
 /// Whether the whole text is one run.
 pub(super) fn is_token_run(text: &str) -> bool {
     text.bytes().all(is_run_byte)
+}
+
+/// Whether a text somewhere below a secret's name looks like a secret: a run, and no word, option, path or address. What a
+/// caller nests under such a name may be a command, of which an approver must see every part.
+pub(super) fn looks_secret(text: &str) -> bool {
+    let is_word =
+        || text.len() < 24 && text.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_' | b'.'));
+    let is_path = || text.starts_with(['-', '/', '.', '~']) || text.contains("://");
+    !text.is_empty() && is_token_run(text) && (NameKind::Key.covers(text) || !(is_word() || is_path()))
 }
 
 /// The end of a private key's lines, which follow its first. A line counts as one where it is a run of base64 with large

@@ -11,6 +11,7 @@ use super::{
     PlanProblem, Reason,
     reference::{Reference, references},
 };
+use crate::exact_numbers::exact_value;
 
 /// The most calls of a plan.
 const MOST_CALLS: usize = 64;
@@ -124,7 +125,7 @@ fn is_id(id: &str) -> bool {
 /// The calls for people: redacted, numbered, in order.
 pub(super) fn shown(calls: &[PlannedCall], redacted: impl Fn(&PlannedCall) -> String) -> Vec<Value> {
     let numbered = calls.iter().enumerate().map(|(index, call)| {
-        let arguments: Value = serde_json::from_str(&redacted(call)).unwrap_or_default();
+        let arguments = exact_value(&redacted(call));
         let mut shown = serde_json::json!({ "step": index + 1, "tool": call.tool, "arguments": arguments });
         if let (Some(id), Some(members)) = (&call.id, shown.as_object_mut()) {
             members.insert("id".to_owned(), Value::String(id.clone()));
@@ -132,4 +133,24 @@ pub(super) fn shown(calls: &[PlannedCall], redacted: impl Fn(&PlannedCall) -> St
         shown
     });
     numbered.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_approver_of_a_plan_sees_every_digit() {
+        let arguments = r#"{"amount":123456789012345678901234567890,"rate":0.1000000000000000055,"n":3}"#;
+        let call = PlannedCall {
+            id: None,
+            tool: "pay".to_owned(),
+            arguments: RawValue::from_string(arguments.to_owned()).unwrap(),
+            references: Vec::new(),
+        };
+        let shown = shown(&[call], |call| call.arguments.get().to_owned());
+        let expected =
+            serde_json::json!({"amount": "123456789012345678901234567890", "rate": "0.1000000000000000055", "n": 3});
+        assert_eq!(shown[0]["arguments"], expected);
+    }
 }

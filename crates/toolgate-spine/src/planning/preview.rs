@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 use tokio::time::{Instant, timeout_at};
 use toolgate_core::{Caller, Kind, Lang, redact::cut};
 
@@ -12,9 +15,9 @@ use super::{
     call::{self, PlannedCall},
     check, plan_of,
     show::redacted,
-    step::content,
+    step::{content_text, member_text},
 };
-use crate::{Call, Decided, House, Outcome, Spine, answer::said, receipts::is_error};
+use crate::{Call, Decided, House, Outcome, Spine, answer::said, exact_numbers::exact_value, receipts::is_error};
 
 const SHOWN: usize = 8 << 10;
 /// How long previews of all steps may take, while the caller waits for the question to be asked.
@@ -119,7 +122,7 @@ impl Spine {
             };
             let Told { kind, result, details, reason } = told;
             let shown = ApproverPreview { kind, result, details, waits_for, reason };
-            previews.push(serde_json::to_value(shown).unwrap_or_default());
+            previews.push(exact_value(&serde_json::to_string(&shown).unwrap_or_default()));
         }
         previews
     }
@@ -203,8 +206,8 @@ impl Told {
         }
         let guard = house.gate.catalog().find(&call.tool).and_then(|tool| house.guard(tool));
         let redactor = guard.map_or(&house.plain, |guard| &guard.redactor);
-        let shown = |value: &Value| RawValue::from_string(cut(redactor.json(&value.to_string()), SHOWN)).ok();
-        let details = whole.pointer("/_meta/toolgate~1preview").and_then(shown);
-        Self { result: shown(&content(result)), details, ..Self::of(Kinds::Native) }
+        let shown = |json: &str| to_raw_value(&exact_value(&cut(redactor.json(json), SHOWN))).ok();
+        let details = member_text(result, &["_meta", "toolgate/preview"]).as_deref().and_then(shown);
+        Self { result: shown(&content_text(result)), details, ..Self::of(Kinds::Native) }
     }
 }

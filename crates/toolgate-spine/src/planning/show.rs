@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, pin::Canonical};
 use toolgate_store::{Approval, Plan, PlanState, Scope, Step, StepState, Store};
 
@@ -13,7 +13,7 @@ use super::{
     plan_of,
     run::Came,
 };
-use crate::{House, Spine, books::now};
+use crate::{House, Spine, books::now, exact_numbers::exact_value};
 
 #[derive(Debug, Serialize)]
 pub struct PlanShown {
@@ -115,11 +115,11 @@ pub(super) fn shown(house: &House, plan: &Plan, calls: &[PlannedCall]) -> PlanSh
     }
 }
 
-/// The arguments of a call without their secrets.
+/// The arguments of a call without their secrets, with their numbers as an approver sees them.
 pub(super) fn redacted(house: &House, call: &PlannedCall) -> Box<RawValue> {
     let guard = house.gate.catalog().find(&call.tool).and_then(|tool| house.guard(tool));
     let redactor = guard.map_or(&house.plain, |guard| &guard.redactor);
-    RawValue::from_string(redactor.json(call.arguments.get())).unwrap_or_default()
+    to_raw_value(&exact_value(&redactor.json(call.arguments.get()))).unwrap_or_default()
 }
 
 fn reason(step: &Step) -> Option<Reason> {

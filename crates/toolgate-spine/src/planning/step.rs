@@ -1,14 +1,21 @@
 //! One step: a call along the one path, on the plan's yes, and what its ending means for the plan.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use bytes::Bytes;
-use serde_json::{Value, value::RawValue};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 use toolgate_core::{Caller, redact::cut, tool::Effect};
 use toolgate_store::{Approval, Binding, Plan, Receipt, StepEnd};
 
 use super::{Reason, approve::binding, call::PlannedCall, reference::Kept};
-use crate::{House, Outcome, answer::said, approving::Yes, receipts::is_error};
+use crate::{House, Outcome, answer::said, approving::Yes, exact_numbers::exact_value, receipts::is_error};
 
 /// Longest result of a step that is shown whole.
 const SHOWN: usize = 8 << 10;
@@ -92,7 +99,7 @@ impl Ended {
             && !is_error(result)
         {
             let content = content(result);
-            let shown = RawValue::from_string(cut(redactor.json(&content.to_string()), SHOWN)).ok();
+            let shown = to_raw_value(&exact_value(&cut(redactor.json(&content_text(result)), SHOWN))).ok();
             return Self { end: StepEnd::Done { receipt, result: Kept::of(&content, paths) }, result: shown };
         }
         let mut reason = Reason::of(outcome, &call.tool).unwrap_or_else(|| {
@@ -131,5 +138,37 @@ pub(super) fn content(result: &Bytes) -> Value {
     match result.get_mut("structuredContent").map(Value::take) {
         Some(content) if !content.is_null() => content,
         _ => result,
+    }
+}
+
+/// The same as text, with every digit of its numbers.
+pub(super) fn content_text(result: &Bytes) -> Cow<'_, str> {
+    let structured = member_text(result, &["structuredContent"]).filter(|content| content != "null");
+    structured.unwrap_or_else(|| String::from_utf8_lossy(result))
+}
+
+/// The text of a member of a result, by the names on the way to it.
+pub(super) fn member_text<'a>(result: &'a Bytes, way: &[&str]) -> Option<Cow<'a, str>> {
+    let mut text = std::str::from_utf8(result).ok()?;
+    for name in way {
+        let members: HashMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(text).ok()?;
+        text = members.get(*name)?.get();
+    }
+    Some(Cow::Borrowed(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_result_of_a_step_keeps_its_digits() {
+        let result = Bytes::from_static(
+            br#"{"content":[],"structuredContent":{"n":123456789012345678901},"_meta":{"toolgate/preview":1e3}}"#,
+        );
+        assert_eq!(content_text(&result), r#"{"n":123456789012345678901}"#);
+        assert_eq!(member_text(&result, &["_meta", "toolgate/preview"]).as_deref(), Some("1e3"));
+        let plain = Bytes::from_static(br#"{"content":[],"structuredContent":null}"#);
+        assert_eq!(content_text(&plain), r#"{"content":[],"structuredContent":null}"#);
     }
 }
