@@ -22,7 +22,6 @@ use toolgate_core::{
 use toolgate_spine::{ToolOffer, ToolSource};
 use toolgate_upstream::{Upstream, UpstreamConfig, conceal_process};
 
-pub use crate::upstream_connections::check_sandboxes;
 use crate::{
     config::{self, Config},
     gateway_files::GatewayFiles,
