@@ -31,6 +31,11 @@ fn add(asked: &AddArgs) -> CommandResult {
     let config = asked.place.config.clone().unwrap_or_else(|| PathBuf::from("toolgate.toml"));
     let shown = config.display().to_string();
     check_name(name, &present(&config)?, &shown)?;
+    if let Some(url) = asked.url.as_ref().filter(|url| !url.contains("://")) {
+        let url = shell_word(url);
+        return Err(format!("'{name}' has a url that is not https://… or http://…; a program stands after --: toolgate add {name} -- {url}").into());
+    }
+    let is_new = !config.exists();
     let secrets = asked.place.data.join("secrets");
     let referred = referred(&config, &secrets)?;
     let mut work = Work { secrets: &referred, inputs: BTreeMap::new(), imported: Imported::default() };
@@ -58,7 +63,7 @@ fn add(asked: &AddArgs) -> CommandResult {
     if asked.writes == Writes::Ask {
         text.push_str(WRITES_ASK);
     }
-    text.push_str(&after_add(name, &asked.place));
+    text.push_str(&after_add(name, &asked.place, is_new));
     print(asked.output, &value, &text)?;
     Ok(Ending::Good)
 }

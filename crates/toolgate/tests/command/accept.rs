@@ -1,6 +1,6 @@
 //! `upstream list`, `diff` and `accept`: what a person reads of a server's tools, agrees to, and has written down.
 
-use std::{fs, time::Instant};
+use std::fs;
 
 use serde_json::{Value, json};
 
@@ -76,6 +76,7 @@ fn a_changed_tool_is_shown_with_its_difference() {
     let ran = home.run(&["upstream", "diff"]);
     assert!(ran.out.contains("files read: changed\n") && ran.out.contains("~ /description"), "{}", ran.out);
     assert!(ran.out.contains("files env: gone\n"), "{}", ran.out);
+    assert!(ran.out.contains("look: claim: the server no longer says that the tool reads"), "{}", ran.out);
     let ran = home.run(&["upstream", "accept", "files", "--all"]);
     let told = "accepted 1 tool as changed, forgot append, both, env, remove that are gone of 'files'; toolgate.lock written\n";
     assert!(ran.out.ends_with(told), "{}", ran.out);
@@ -172,9 +173,7 @@ fn a_list_tells_the_state_of_every_server_and_who_does_not_answer() {
     let config = read(&home, "toolgate.toml") + nowhere + silent;
     home.run(&["upstream", "accept", "files", "--tool", "read"]);
     home.write("toolgate.toml", &config);
-    let begun = Instant::now();
     let ran = home.run(&["upstream", "list"]);
-    assert!(begun.elapsed().as_secs() < 40, "servers are asked at the same time, each within a limit");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let row =
         |name: &str| ran.out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {ran:?}"));

@@ -37,7 +37,7 @@ fn a_command_makes_a_configuration_that_is_good() {
          Calls wait for approval, unless the tool is known to read: [tools.NAME] effect = \"read\".\n\
          To run them without approval: writes = \"allow\" in [[upstreams]].\n\
          Next:\n  toolgate upstream accept github  # review its tools and accept them\n  \
-         toolgate serve                   # one that runs follows the file by itself\n"
+         toolgate serve                   # again, where it runs already: it has no file yet\n"
     );
     let written = read(&home, "toolgate.toml");
     let block = "[[upstreams]]\nname = \"github\"\ncommand = \"npx\"\nargs = [\"-y\", \"server\", \"--all\"]\nwrites = \"ask\"\n\
@@ -87,7 +87,7 @@ fn what_can_not_be_an_upstream_is_refused_and_nothing_is_written() {
         (&["Files", "--", "x"], "'Files' is not of a-z"),
         (&["vault", "--", "x"], "the name of a pack"),
         (&["a", "ftp://h/mcp"], "has a url that is not https"),
-        (&["a", "tickets.example"], "has a url that is not https"),
+        (&["a", "npx"], "a program stands after --: toolgate add a -- npx"),
         (&["a", "--", " "], "empty command"),
         (&["a"], "required"),
         (&["a", "https://h/mcp", "--", "x"], "cannot be used with"),

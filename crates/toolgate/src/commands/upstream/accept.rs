@@ -172,7 +172,8 @@ impl Run<'_> {
 fn question(waiting: usize, group: &[&ServerReview]) -> String {
     let is_gone = |judged: &Judged| judged.state == State::Gone;
     let gone = group.iter().flat_map(|review| review.waiting()).filter(|judged| is_gone(judged)).count();
-    let of = if group.len() > 1 { format!(" of {} servers", group.len()) } else { String::new() };
+    let servers = group.iter().filter(|review| review.waiting().next().is_some()).count();
+    let of = if servers > 1 { format!(" of {servers} servers") } else { String::new() };
     let gone = if gone > 0 { format!(", {gone} of them gone and forgotten then") } else { String::new() };
     match waiting {
         1 => format!("Accept this tool{of}{gone}?"),
@@ -195,6 +196,9 @@ pub fn outcome(server: &str, acceptance: &Acceptance, lock: &str) -> String {
     }
     let mut text: String = acceptance.refused.iter().map(|refused| format!("{refused}\n")).collect();
     match parts.as_slice() {
+        [] if acceptance.refused.is_empty() => {
+            text.push_str(&format!("the tools of '{server}' were accepted already\n"));
+        }
         [] => text.push_str(&format!("nothing of '{server}' was accepted\n")),
         _ => text.push_str(&format!("{} of '{server}'; {lock} written\n", parts.join(", "))),
     }

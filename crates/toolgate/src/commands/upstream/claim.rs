@@ -40,7 +40,12 @@ const NAME_COLUMN: usize = 40;
 
 impl Claim {
     pub fn of(definition: &Definition) -> Self {
-        let read: ClaimedDefinition = serde_json::from_str(definition.raw.get()).unwrap_or_default();
+        Self::of_json(definition.raw.get())
+    }
+
+    /// The claim of a definition as JSON.
+    pub fn of_json(definition: &str) -> Self {
+        let read: ClaimedDefinition = serde_json::from_str(definition).unwrap_or_default();
         let hint =
             |name: &str| read.annotations.as_ref().and_then(|hints| hints.get(name)).and_then(|hint| hint.as_bool());
         match (hint("readOnlyHint"), hint("destructiveHint")) {

@@ -94,6 +94,15 @@ impl ServerReview {
         for warning in now.map(|now| self.warnings(now)).unwrap_or_default() {
             text.push_str(&format!("    look: {warning}\n"));
         }
+        // an attribute may rest on the former claim
+        if let (State::Changed { before }, Some(now)) = (&judged.state, now)
+            && Claim::of_json(before) == Claim::Reads
+            && Claim::of(now) != Claim::Reads
+        {
+            text.push_str(
+                "    look: claim: the server no longer says that the tool reads; check its effect in [tools]\n",
+            );
+        }
         text
     }
 
