@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use toolgate_core::{Caller, Denial, Tool};
+use toolgate_core::{Caller, Denial, Tool, tool::Limits};
 
 use crate::{
     House, Outcome, SourceFault, ToolAnswer,
@@ -45,7 +45,7 @@ impl House {
     pub(crate) fn slot(&self, tool: &Arc<Tool>, caller: &Caller) -> Result<Slot, Box<Outcome>> {
         let Some(guard) = self.guard(tool) else { return Err(Box::new(Outcome::Unknown)) };
         let busy = |message: String| Box::new(self.refused(tool, "overloaded", message, Some(SHORTLY)));
-        let own = match tool.facts.limits.caller_concurrency {
+        let own = match caller_share(&tool.facts.limits) {
             None => None,
             Some(most) => Some(guard.under_way.enter(caller.principal(), most).ok_or_else(|| {
                 busy(format!("{} runs {most} calls of yours already. Try again shortly.", tool.called()))
@@ -112,5 +112,24 @@ impl House {
         let denial = Denial { code: code.to_owned(), message, rule: "limits".to_owned(), remedy: None, source: None };
         let answer = self.failure(tool, &Refused { denial: &denial, retry_after_seconds }, &denial.message);
         Outcome::Refused { tool: Arc::clone(tool), code, message: denial.message, answer }
+    }
+}
+
+/// The calls of one caller that a tool runs at once: half of all, where nobody says otherwise, and one at least.
+fn caller_share(limits: &Limits) -> Option<u32> {
+    limits.caller_concurrency.or_else(|| limits.concurrency.map(|most| (most / 2).max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_caller_has_all_places_of_a_tool_unless_somebody_says_so() {
+        let share = |concurrency, caller_concurrency| {
+            caller_share(&Limits { concurrency, caller_concurrency, ..Limits::default() })
+        };
+        assert_eq!((share(None, None), share(Some(8), None), share(Some(1), None)), (None, Some(4), Some(1)));
+        assert_eq!((share(Some(8), Some(8)), share(None, Some(2))), (Some(8), Some(2)));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use toolgate_core::Kind;
-use toolgate_spine::{Client, Recorded, SourceFault, ToolAnswer};
+use toolgate_spine::{Recorded, SourceFault, ToolAnswer};
 
 use crate::{
     Fault, State,
@@ -63,7 +63,7 @@ impl Inner {
             mirrors,
             arguments: call.arguments().get(),
         };
-        self.exchange(live, ask, call.client()).await
+        self.exchange(live, ask, call).await
     }
 
     /// Completes an argument of a prompt or of a template.
@@ -92,7 +92,7 @@ impl Inner {
             client: Some(call.client()),
             ..Ask::default()
         };
-        let answer = self.exchange(&live, ask, call.client()).await;
+        let answer = self.exchange(&live, ask, call).await;
         self.concluded(answer, None)
     }
 
@@ -101,10 +101,13 @@ impl Inner {
         SourceFault::Rejected { code: -32601, message, data: None }
     }
 
-    /// Lets a request for a caller through if there is room and the upstream is well.
-    async fn exchange(&self, live: &Arc<Live>, ask: Ask<'_>, client: &Client) -> Result<Bytes, Fault> {
-        let most = self.config.concurrency.max(1);
+    /// Lets a request for a caller through if there is room, the caller has not taken its share of it, and the upstream is
+    /// well.
+    async fn exchange(&self, live: &Arc<Live>, ask: Ask<'_>, call: &Recorded) -> Result<Bytes, Fault> {
+        let (most, client) = (self.config.concurrency.max(1), call.client());
         let _slot = self.slots.try_acquire().map_err(|_| Fault::Busy { most })?;
+        let share = self.shares.take(call.caller().principal(), 1);
+        let _share = share.ok_or_else(|| Fault::BusyForCaller { most: self.shares.each() })?;
         let leave = self.breaker.enter()?;
         // boxed: it is deep, and what is around it is copied with it
         let sent = Box::pin(async {

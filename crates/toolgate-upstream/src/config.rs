@@ -20,6 +20,8 @@ pub struct UpstreamConfig {
     pub timeout_ms: u64,
     /// Calls at the same time.
     pub concurrency: usize,
+    /// Calls of one caller at the same time. Absent: half of those of all callers, and one at least.
+    pub caller_concurrency: Option<usize>,
     /// Largest result of one call.
     pub result_bytes: usize,
     pub patience: Patience,
@@ -36,9 +38,14 @@ impl UpstreamConfig {
             ask: vec![Asking::Elicitation, Asking::Sampling],
             timeout_ms: 30_000,
             concurrency: 64,
+            caller_concurrency: None,
             result_bytes: 8 << 20,
             patience: Patience::default(),
         }
+    }
+
+    pub(crate) fn caller_share(&self) -> usize {
+        self.caller_concurrency.unwrap_or(self.concurrency / 2).max(1)
     }
 
     pub(crate) fn timeout(&self) -> Duration {

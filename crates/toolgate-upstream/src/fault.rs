@@ -25,6 +25,8 @@ pub enum Fault {
     TooLarge { most: usize },
     #[error("is busy with {most} calls, as many as it may have at once; try again shortly")]
     Busy { most: usize },
+    #[error("is busy with {most} calls of yours, as many as one caller may have at once; try again shortly")]
+    BusyForCaller { most: usize },
     #[error("failed {failures} times in a row, so no calls go to it for now; try again in {} s", .again.as_secs() + 1)]
     Resting { failures: u32, again: Duration },
     #[error("answered with HTTP status {status}{}; {}", .detail.as_ref().map(|text| format!(" ({text})")).unwrap_or_default(), status_advice(*.status))]

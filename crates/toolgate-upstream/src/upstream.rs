@@ -14,6 +14,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
+use toolgate_core::Quota;
 
 use crate::{
     Definition, Fault, UpstreamConfig, breaker::Breaker, config::Transport, counts::Counts, definition::Offers,
@@ -39,6 +40,8 @@ pub(crate) struct Inner {
     pub(crate) counts: Arc<Counts>,
     pub(crate) connections: AtomicU64,
     pub(crate) slots: Semaphore,
+    /// The calls of each caller among them.
+    pub(crate) shares: Arc<Quota<String>>,
     pub(crate) breaker: Breaker,
 }
 
@@ -87,6 +90,7 @@ impl Upstream {
             counts: Arc::new(Counts::of(&config.name)),
             connections: AtomicU64::new(0),
             slots: Semaphore::new(config.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
+            shares: Quota::new(config.caller_share(), usize::MAX),
             breaker: Breaker::new(config.patience.failures, config.patience.trial_after),
             config,
         });

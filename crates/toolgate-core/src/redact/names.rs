@@ -138,7 +138,7 @@ fn last_word_kind(name: &str) -> NameKind {
             || before.ends_with("%5B")
             || before.ends_with("%5b")
             || (last.is_ascii_lowercase() && is_capital);
-        let ends_before = |word: &&str| {
+        let ends_before = |word: &&str| -> bool {
             let before = before.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
             before
                 .len()
@@ -146,7 +146,7 @@ fn last_word_kind(name: &str) -> NameKind {
                 .and_then(|at| before.get(at..))
                 .is_some_and(|end| end.eq_ignore_ascii_case(word))
         };
-        if !begins || (word == "pass" && ORDINARY_PASSES.iter().any(|word| ends_before(&word))) {
+        if !begins || (word == "pass" && ORDINARY_PASSES.iter().any(ends_before)) {
             return None;
         }
         // a variable of an environment counts nothing

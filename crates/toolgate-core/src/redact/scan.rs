@@ -227,7 +227,8 @@ impl<'a> Scan<'a> {
     fn said_of_next(&mut self, is_first: bool, is_listed: bool) -> Secret {
         let start = self.at;
         let is_option = self.text.as_bytes().get(start..).is_some_and(|rest| rest.starts_with(b"\"-"));
-        if !is_option && !(is_first && self.peek() == Some(b'"')) {
+        let is_name = is_first && self.peek() == Some(b'"');
+        if !is_option && !is_name {
             return Secret::NO;
         }
         let secret = match self.string() {

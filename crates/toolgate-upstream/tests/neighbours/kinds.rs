@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use toolgate_core::tool::{Effect, Permission};
 use toolgate_spine::{Client, Line, Outcome, Said, ToolSource};
+use toolgate_upstream::UpstreamConfig;
 
 use crate::site::{KINDS, Site, Way, ask, said, within};
 
@@ -135,12 +136,28 @@ async fn an_older_upstreams_questions_are_answered_without_promises() {
 #[tokio::test]
 async fn more_calls_than_allowed_are_turned_away_at_once() {
     for (way, era) in KINDS {
-        let site = Site::with(way, era, &[], |config| config.concurrency = 2).await;
+        let wide = |config: &mut UpstreamConfig| (config.concurrency, config.caller_concurrency) = (2, Some(2));
+        let site = Site::with(way, era, &[], wide).await;
         let slow = || ask(&site.spine, "slow", "{}", Client::default());
         let (one, two, three) = tokio::join!(slow(), slow(), slow());
         let texts = [one, two, three].map(said);
         assert_eq!(texts.iter().filter(|text| text.contains(r#""text": "slow""#)).count(), 2);
         assert!(texts.iter().any(|text| text.contains("upstream 'fix' is busy with 2 calls")), "{texts:?}");
+        site.upstream.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn one_caller_gets_half_of_an_upstreams_places() {
+    for (way, era) in KINDS {
+        let site = Site::with(way, era, &[], |config| config.concurrency = 3).await;
+        let slow = || ask(&site.spine, "slow", "{}", Client::default());
+        let (one, two) = tokio::join!(slow(), slow());
+        let texts = [one, two].map(said);
+        assert_eq!(texts.iter().filter(|text| text.contains(r#""text": "slow""#)).count(), 1, "{texts:?}");
+        let refused = "upstream 'fix' is busy with 1 calls of yours, as many as one caller may have at once";
+        assert!(texts.iter().any(|text| text.contains(refused)), "{texts:?}");
+        assert!(said(slow().await).contains(r#""text": "slow""#), "the place comes back");
         site.upstream.stop().await;
     }
 }
