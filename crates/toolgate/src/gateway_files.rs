@@ -12,7 +12,7 @@ use crate::{
     Misuse,
     child_programs::{LAUNCHER_ARGUMENT, find_user, own_program},
     config::Upstream,
-    ground::Ground,
+    ground::{DEFAULT_FILE, Ground},
 };
 
 /// Files that a sandboxed program must not reach.
@@ -33,11 +33,12 @@ impl GatewayFiles {
             ledger.push("-ledger");
             secret.extend([store.with_file_name(ledger), store]);
         }
-        let lock = ground.config_path.as_ref().map(|_| ground.lock_file().path().to_owned());
-        let settings = ground.config_path.iter().cloned().chain(lock);
+        // one that is not there yet would be followed once it is made
+        let config = ground.config_path.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FILE));
+        let settings = [config, ground.lock_file().path().to_owned()];
         Ok(Self {
             secret: secret.iter().map(|path| resolved(path)).collect(),
-            settings: settings.map(|path| resolved(&path)).collect(),
+            settings: settings.iter().map(|path| resolved(path)).collect(),
         })
     }
 

@@ -29,7 +29,8 @@ pub struct Ground {
     database: Option<String>,
 }
 
-const DEFAULT_FILE: &str = "toolgate.toml";
+/// The configuration that is read where none is named.
+pub const DEFAULT_FILE: &str = "toolgate.toml";
 
 impl Ground {
     pub fn of(place: &Place) -> Result<Self, Misuse> {
