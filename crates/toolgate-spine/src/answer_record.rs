@@ -1,6 +1,6 @@
 //! What the ledger is told of an answer to an approval: who said what, to which question, of whom.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -81,6 +81,15 @@ impl AnswerRecord {
             revision: approver.rules.into(),
             duration_us: None,
         })
+    }
+
+    /// The answer was not the approver's to give. Nobody waits for this record, and a principal has so many a minute.
+    pub(crate) fn not_allowed(self, books: &Books, code: &str, rule: Option<&str>) {
+        if !books.refused_answers.takes(&self.0.principal, Instant::now()) {
+            return;
+        }
+        let (code, rule) = (Some(code.into()), rule.map(Into::into));
+        drop(books.ledger.submit(Entry { outcome: Outcome::Refused, code, rule, ..self.0 }, Durability::Ordered));
     }
 
     pub(crate) async fn said(&self, books: &Books) -> Result<(), LedgerUnavailable> {

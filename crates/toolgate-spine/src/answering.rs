@@ -84,6 +84,18 @@ impl Books {
     }
 }
 
+/// The code of a record of an answer to an approval that its caller may not see.
+const NOT_SEEN: &str = "not_visible";
+
+/// An answer that was not let through, as its record has it: without the words of its reason.
+fn attempted(by: &str, say: &Say) -> Answer {
+    let by = by.to_owned();
+    match say {
+        Say::Yes { .. } => Answer::GrantOnce { by, until: now() },
+        Say::No { .. } => Answer::Deny { by, reason: None },
+    }
+}
+
 /// A reason is shown to others and kept.
 fn without_secrets(answer: Answer) -> Answer {
     match answer {
@@ -116,16 +128,22 @@ impl Spine {
         let found = books.store.approvals().get(&Scope::Everything, id, now()).await.map_err(AnswerFault::Store)?;
         let approval = found.ok_or_else(|| unknown(id))?;
         let decision = self.may_approve(by, at_client, &approval, lang);
+        let (principal, house) = (by.principal(), self.house());
+        let approver = Approver { by: &principal, who: by, rules: &house.rules };
+        let attempt = || AnswerRecord::of(&approval, &approver, &attempted(&principal, &say));
         match (decision, &say) {
             (Decision::Allow, _) => {}
             (_, Say::No { .. }) if is_theirs(by, &approval) => {}
             (Decision::Deny(denial) | Decision::NeedsApproval(denial), Say::Yes { .. }) if is_theirs(by, &approval) => {
+                attempt().not_allowed(books, &denial.code, Some(&denial.rule));
                 return Err(AnswerProblem::Denied(denial));
             }
-            _ => return Err(unknown(id).into()),
+            // on record, though the caller learns nothing of it
+            _ => {
+                attempt().not_allowed(books, NOT_SEEN, None);
+                return Err(unknown(id).into());
+            }
         }
-        let (principal, house) = (by.principal(), self.house());
-        let approver = Approver { by: &principal, who: by, rules: &house.rules };
         books.answer(&Scope::Everything, &approval, &approver, say).await
     }
 

@@ -18,7 +18,7 @@ use toolgate_store::{
     ledger::{Ledger, LedgerSettings},
 };
 
-use crate::BookLimits;
+use crate::{BookLimits, record_budget::RecordBudget};
 
 /// The ledger and the store, open. Clones share them.
 #[derive(Clone)]
@@ -29,6 +29,8 @@ pub struct Books {
     pub(crate) settings: BookSettings,
     /// Tells redacted values apart for approvers.
     pub(crate) redaction_key: Arc<[u8]>,
+    /// Bounds the records of answers that were not the approver's to give.
+    pub(crate) refused_answers: RecordBudget,
 }
 
 #[derive(Debug, Clone)]
@@ -61,7 +63,14 @@ impl Books {
             fresh.clear();
         }
         let redaction_key = store.secrets().get_or_create("redaction-key", move || fresh).await?.into();
-        Ok(Self { rights: store.rights(), store, ledger, settings, redaction_key })
+        Ok(Self {
+            rights: store.rights(),
+            store,
+            ledger,
+            settings,
+            redaction_key,
+            refused_answers: RecordBudget::default(),
+        })
     }
 
     pub fn store(&self) -> &Store {

@@ -44,6 +44,7 @@ mod post;
 mod receipt_note;
 mod receipts;
 mod recheck;
+mod record_budget;
 mod recorded;
 mod results;
 mod said;

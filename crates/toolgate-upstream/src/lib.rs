@@ -39,7 +39,10 @@ mod source;
 mod upstream;
 mod watching;
 
-pub use child::{ChildSandbox, ChildUser, Reaper, conceal_process, reap_groups, run_confined, sandbox_support};
+pub use child::{
+    ChildSandbox, ChildUser, Reaper, conceal_process, raise_descriptor_limit, reap_groups, run_confined,
+    sandbox_support,
+};
 pub use config::{ClientCredentials, Patience, SecretText, Transport, UpstreamConfig};
 pub use definition::Definition;
 pub use fault::Fault;

@@ -8,10 +8,10 @@ use std::{
 use serde::Deserialize;
 use toolgate_core::{
     Caller,
-    caller::{Agent, Flow, Task, Tenant, UserId},
+    caller::{Agent, Flow, Role, Task, Tenant, UserId},
 };
 use toolgate_server::identity::Claims;
-use toolgate_store::{Store, StoreError};
+use toolgate_store::{Store, StoreError, tenants::TenantFacts};
 
 use crate::{Misuse, cli::FactArgs};
 
@@ -70,17 +70,61 @@ impl CallerFacts {
         table.try_into().map_err(|fault: toml::de::Error| format!("--as: {}", fault.message()).into())
     }
 
-    /// The tenant a user acts for who says nothing of one, with role, plan and switches: as the store has it.
+    /// The tenant that the caller acts for, as a call would find it in the store: the one that is named or the user's first,
+    /// with the stored role, plan and overrides. A task or an agent without a user acts within its owner's. Facts that are
+    /// named count in the place of the stored ones. `None` where the store says nothing.
     pub async fn tenant_of_store(&self, store: &Store) -> Result<Option<Tenant>, StoreError> {
-        let (Some(user), None) = (&self.user, &self.tenant) else { return Ok(None) };
-        let Some(first) = store.tenants().first_of_user(user).await? else { return Ok(None) };
-        let facts = store.tenants().facts(&first.tenant).await?;
-        Ok(facts.map(|facts| Tenant {
-            id: first.tenant,
-            role: first.role,
-            plan: Some(facts.plan),
-            overrides: facts.overrides,
-        }))
+        let owner = if self.user.is_none() { self.owner_of_store(store).await? } else { None };
+        let (id, first_role) = match (&self.tenant, self.user.as_ref().or(owner.as_ref())) {
+            (Some(id), _) => (id.clone(), None),
+            (None, Some(user)) => match store.tenants().first_of_user(user).await? {
+                // the owner's role stays the owner's
+                Some(first) => (first.tenant, Some(if self.user.is_some() { first.role } else { Role::default() })),
+                None => return Ok(None),
+            },
+            (None, None) => return Ok(None),
+        };
+        let Some(TenantFacts { plan, overrides }) = store.tenants().facts(&id).await? else {
+            let is_removed = store.tenants().is_removed(&id).await?;
+            return if is_removed { Err(not_a_member(self.user.as_deref(), &id)) } else { Ok(None) };
+        };
+        let named_role = self.role.as_deref().map(str::parse::<Role>).transpose();
+        let named_role = named_role.map_err(|reason| invalid(reason.to_string()))?;
+        let role = match (named_role.or(first_role), &self.user) {
+            (Some(role), _) => role,
+            (None, Some(user)) => {
+                let member = store.tenants().member(&id, user).await?;
+                member.ok_or_else(|| not_a_member(Some(user), &id))?.role
+            }
+            (None, None) => return Err(not_a_member(None, &id)),
+        };
+        let overrides = if self.overrides.is_empty() {
+            overrides
+        } else {
+            let named = self.overrides.iter().map(|(tool, on)| (tool.clone(), *on));
+            Arc::new(overrides.iter().map(|(tool, on)| (tool.clone(), *on)).chain(named).collect())
+        };
+        Ok(Some(Tenant { id, role, plan: self.plan.clone().or(Some(plan)), overrides }))
+    }
+
+    /// The task that is named, as the store has it, where nothing else is said of it.
+    pub async fn task_of_store(&self, store: &Store) -> Result<Option<Task>, StoreError> {
+        let Some(task) = self.task.as_ref().filter(|_| self.process.is_none() && !self.orchestrator) else {
+            return Ok(None);
+        };
+        let row = store.tasks().find(task).await?;
+        Ok(row.map(|row| Task { id: row.task_id, process: row.process, orchestrator: row.is_orchestrator }))
+    }
+
+    /// The user to whom the task or the agent belongs.
+    async fn owner_of_store(&self, store: &Store) -> Result<Option<String>, StoreError> {
+        if let Some(task) = &self.task {
+            return Ok(store.tasks().find(task).await?.and_then(|task| task.owner));
+        }
+        match &self.agent {
+            Some(agent) => Ok(store.team().agents().get(agent).await?.and_then(|agent| agent.owner)),
+            None => Ok(None),
+        }
     }
 
     pub fn caller(&self) -> Result<Caller, Misuse> {
@@ -140,6 +184,19 @@ impl CallerFacts {
             session: None,
         })
     }
+}
+
+fn invalid(reason: String) -> StoreError {
+    StoreError::Invalid { operation: "look up the caller", reason }
+}
+
+/// A credential that says so is refused, so that there is no such caller.
+fn not_a_member(user: Option<&str>, tenant: &str) -> StoreError {
+    let user = user.map_or_else(|| "a caller without a user".to_owned(), |user| format!("the user '{user}'"));
+    invalid(format!(
+        "{user} is not a member of the tenant '{tenant}', and a credential that says so is refused; name the role to ask what \
+         would be: --as role=member"
+    ))
 }
 
 fn push(table: &mut toml::Table, key: &str, value: toml::Value) {

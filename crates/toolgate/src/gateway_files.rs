@@ -11,7 +11,7 @@ use toolgate_upstream::ChildSandbox;
 use crate::{
     Misuse,
     child_programs::{LAUNCHER_ARGUMENT, find_user, own_program},
-    config::Upstream,
+    config::{DEFAULT_FILE, Upstream},
     ground::Ground,
 };
 
@@ -33,11 +33,12 @@ impl GatewayFiles {
             ledger.push("-ledger");
             secret.extend([store.with_file_name(ledger), store]);
         }
-        let lock = ground.config_path.as_ref().map(|_| ground.lock_file().path().to_owned());
-        let settings = ground.config_path.iter().cloned().chain(lock);
+        // one that is not there yet would be followed once it is made
+        let config = ground.config_path.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FILE));
+        let settings = [config, ground.lock_file().path().to_owned()];
         Ok(Self {
             secret: secret.iter().map(|path| resolved(path)).collect(),
-            settings: settings.map(|path| resolved(&path)).collect(),
+            settings: settings.iter().map(|path| resolved(path)).collect(),
         })
     }
 

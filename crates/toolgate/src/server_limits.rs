@@ -69,21 +69,14 @@ pub fn retention_age(config: &Config) -> Option<Duration> {
     (days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// Files that this process may have open, once it is allowed as many as it can be. `None`: no limit. Programs that the process
-/// starts inherit the raised limit.
+/// Files that this process may have open, once it is allowed as many as it can be. `None`: no limit.
 #[cfg(unix)]
 fn descriptors() -> Option<u64> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-    let given = getrlimit(Resource::Nofile);
-    let most = Rlimit { current: given.maximum, ..given };
-    match setrlimit(Resource::Nofile, most) {
-        Ok(()) => most.current,
-        Err(fault) => {
-            tracing::warn!(%fault, "the limit on open files could not be raised");
-            given.current
-        }
+    let (descriptors, fault) = toolgate_upstream::raise_descriptor_limit();
+    if let Some(fault) = fault {
+        tracing::warn!(%fault, "the limit on open files could not be raised");
     }
+    descriptors
 }
 
 #[cfg(not(unix))]

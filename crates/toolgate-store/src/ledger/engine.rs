@@ -42,6 +42,7 @@ pub(super) async fn open(engine: Arc<Engine>, settings: LedgerSettings) -> Resul
             let known = KnownHeads::new(engine.clone()).load().await?;
             let opened = tokio::task::spawn_blocking(move || Journal::open(&folder, &settings, &known)).await;
             let journal = opened.unwrap_or_else(|_| Err(Fault::Closed.during("open the ledger")))?;
+            sqlite.begin_ledger().await?;
             Ok((Sink::Journal(journal), LedgerReader::new(Source::Journal(files), engine)))
         }
         Engine::Postgres(postgres) => {

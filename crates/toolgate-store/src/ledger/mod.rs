@@ -45,7 +45,7 @@ pub(crate) use self::{
     canonical::Repeated,
     chain::{Chain, Link},
     job::{Answered, Job, answer_all, refuse_all},
-    journal::{beside as folder_beside, write_record},
+    journal::{beside as folder_beside, has_records_beside, write_record},
     record::columns,
     system_record::SystemRecord,
     verify::{Checker, Scan, StoredRow, Witness},

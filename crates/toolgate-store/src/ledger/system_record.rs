@@ -34,7 +34,7 @@ impl SystemRecord {
 
     /// Somebody accepted a database that lost writes.
     pub(crate) fn restored(RestoredDatabase { writes, known }: RestoredDatabase, by: &str) -> Self {
-        let by = serde_json::Value::from(by);
+        let (by, known) = (serde_json::Value::from(by), serde_json::Value::from(known));
         Self::recovery(format!(",\"restored\":{{\"writes\":{writes},\"known\":{known},\"by\":{by}}}"))
     }
 

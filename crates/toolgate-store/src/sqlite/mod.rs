@@ -7,6 +7,7 @@ mod file;
 mod mark;
 mod migrate;
 mod reader;
+mod restore_check;
 mod run;
 mod writer;
 mod written_mark;
@@ -77,15 +78,20 @@ impl Sqlite {
     ) -> Result<Self, StoreError> {
         file::create(path)?;
         let mut connection = file::connect(path)?;
+        let restore_check::Checked { restored, writes } = restore_check::check(&connection, path)?;
+        if restored.is_some() {
+            restore_check::keep_apart(&connection)?;
+        }
         migrate::migrate(&mut connection, &migration::SQLITE, policy)?;
 
-        let restored = Arc::new(Mutex::new(written_mark::compare(&connection, path)?));
         let rights = mark::Mark::open(path)
             .map_err(|error| Fault::Other(format!("the file that marks changes: {error}")).during(file::OPEN))?;
         let steps = Arc::new(Steps::default());
         let mut threads = Vec::new();
         let (writer, queue) = mpsc::sync_channel(QUEUE);
-        let written = written_mark::WrittenMark::beside(path);
+        let written = written_mark::WrittenMark::beside(path, writes);
+        let is_restored = restored.is_some();
+        let restored = Arc::new(Mutex::new(restored));
         let work = writer::Writer::new(connection, queue, announcer, steps.clone(), written, restored.clone());
         threads.push(spawn("store-writer", move || work.run())?);
 
@@ -93,6 +99,9 @@ impl Sqlite {
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..READERS {
             let connection = read_only(file::connect(path)?)?;
+            if is_restored {
+                restore_check::keep_apart(&connection)?;
+            }
             let (queue, steps) = (queue.clone(), steps.clone());
             threads.push(spawn("store-reader", move || reader::run(&connection, &queue, &steps))?);
         }
@@ -108,10 +117,20 @@ impl Sqlite {
     pub(crate) async fn accept_restore(&self) -> Result<(), StoreError> {
         let Some(restored) = self.restored() else { return Ok(()) };
         let path = self.path.clone();
-        let accepted = tokio::task::spawn_blocking(move || written_mark::accept(&path, restored)).await;
+        let accepted = tokio::task::spawn_blocking(move || restore_check::accept(&path, restored)).await;
         accepted.unwrap_or_else(|_| Err(Fault::Closed.during("accept the restored database")))?;
         *self.restored.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
+    }
+
+    /// Has the ledger's folder know the database. To be called before the ledger gets its first record.
+    pub(crate) async fn begin_ledger(&self) -> Result<(), StoreError> {
+        if self.restored().is_some() {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        let begun = tokio::task::spawn_blocking(move || restore_check::begin(&path)).await;
+        begun.unwrap_or_else(|_| Err(Fault::Closed.during("open the ledger")))
     }
 
     pub(crate) fn path(&self) -> &Path {

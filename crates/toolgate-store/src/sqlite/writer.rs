@@ -14,9 +14,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::broadcast;
 
 use super::{
-    Answer, Message, PATIENCE,
+    Answer, Message, PATIENCE, restore_check,
     run::{Steps, fault, run},
-    written_mark::{self, WrittenMark},
+    written_mark::WrittenMark,
 };
 use crate::{
     Change, RestoredDatabase,
@@ -81,8 +81,14 @@ impl Writer {
             }
             self.look_for_others();
         }
-        // Connections that close at the same moment leave the log behind, and a copy of the file alone would lack its end.
-        // Where another process uses the database, the log stays that process's.
+        if self.restored.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.empty_log();
+        }
+    }
+
+    /// Connections that close at the same moment leave the log behind, and a copy of the file alone would lack its end.
+    /// Where another process uses the database, the log stays that process's.
+    fn empty_log(&self) {
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 
@@ -185,7 +191,7 @@ fn transact(connection: &mut Connection, group: &[Job], steps: &Steps, patience:
 }
 
 fn count(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
-    transaction.prepare_cached(written_mark::COUNT)?.query_row([], |row| row.get(0))
+    transaction.prepare_cached(restore_check::COUNT)?.query_row([], |row| row.get(0))
 }
 
 fn apply(transaction: &mut Transaction<'_>, write: &Write, steps: &Steps) -> Result<Outcome, Fault> {

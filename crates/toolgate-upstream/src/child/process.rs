@@ -5,7 +5,7 @@ use std::{process::Stdio, time::Duration};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-use super::{identity::ChildUser, reaper::WatchedGroup, sandbox::TemporaryFolder};
+use super::{descriptor_limit, identity::ChildUser, reaper::WatchedGroup, sandbox::TemporaryFolder};
 use crate::{config::Transport, fault::Fault};
 
 /// What a program needs of our environment to run at all. Nothing else is handed down: secrets live there.
@@ -78,6 +78,7 @@ impl Process {
         };
         let mut child = command.spawn().map_err(wrong)?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        group.into_iter().for_each(descriptor_limit::restore);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let watched = reaper.as_ref().zip(group).map(|(reaper, group)| reaper.watch(group));
         let process = Self { child, group, watched, _temporary: temporary };

@@ -35,7 +35,6 @@ fn add(asked: &AddArgs) -> CommandResult {
         let url = shell_word(url);
         return Err(format!("'{name}' has a url that is not https://… or http://…; a program stands after --: toolgate add {name} -- {url}").into());
     }
-    let is_new = !config.exists();
     let secrets = asked.place.data.join("secrets");
     let referred = referred(&config, &secrets)?;
     let mut work = Work { secrets: &referred, inputs: BTreeMap::new(), imported: Imported::default() };
@@ -63,7 +62,7 @@ fn add(asked: &AddArgs) -> CommandResult {
     if asked.writes == Writes::Ask {
         text.push_str(WRITES_ASK);
     }
-    text.push_str(&after_add(name, &asked.place, is_new));
+    text.push_str(&after_add(name, &asked.place));
     print(asked.output, &value, &text)?;
     Ok(Ending::Good)
 }

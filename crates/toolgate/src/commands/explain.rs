@@ -7,6 +7,7 @@ use toolgate_core::{
     AskedFacts, Caller, Decision, Gate,
     explain::{Explanation, Listed, Outcome},
 };
+use toolgate_store::Store;
 
 use super::print;
 use crate::{
@@ -36,14 +37,15 @@ pub async fn run(
     Ok(if explanation.outcome == Outcome::Allow { Ending::Good } else { Ending::No })
 }
 
-/// The gate with what the store says of tools, and the caller with what it says of the user and the tenant.
+/// The gate with what the store says of tools, and the caller with what it says of the user, the tenant and the task.
 async fn asked(place: &Place, facts: &[String]) -> Result<(Arc<Gate>, Caller), Misuse> {
     let facts = CallerFacts::from_pairs(facts)?;
     let mut caller = facts.caller()?;
-    let (gate, stored) = Ground::of(place)?.stored_gate(async |store| facts.tenant_of_store(store).await).await?;
-    if let Some(tenant) = stored.flatten() {
-        caller.tenant = Some(tenant);
-    }
+    let look_up = async |store: &Store| Ok((facts.tenant_of_store(store).await?, facts.task_of_store(store).await?));
+    let (gate, stored) = Ground::of(place)?.stored_gate(look_up).await?;
+    let (tenant, task) = stored.unwrap_or_default();
+    caller.tenant = tenant.or(caller.tenant);
+    caller.task = task.or(caller.task);
     Ok((gate, caller))
 }
 

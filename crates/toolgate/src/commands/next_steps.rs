@@ -49,26 +49,20 @@ pub fn after_init(place: &Place) -> String {
     ])
 }
 
-/// A gateway that was started without a configuration file follows none.
-const START_AGAIN: &str = "again, where it runs already: it has no file yet";
-
-pub fn after_add(name: &str, place: &Place, is_new: bool) -> String {
+pub fn after_add(name: &str, place: &Place) -> String {
     let options = place_options(place);
     steps(&[
         (format!("toolgate upstream accept {name}{options}"), "review its tools and accept them"),
-        (
-            format!("toolgate serve{options}"),
-            if is_new { START_AGAIN } else { "one that runs follows the file by itself" },
-        ),
+        (format!("toolgate serve{options}"), "one that runs follows the file by itself"),
     ])
 }
 
-pub fn after_import(file: &Path, place: &Place, is_new: bool) -> String {
+pub fn after_import(file: &Path, place: &Place) -> String {
     let options = place_options(place);
     let client = client_of(file).and_then(|client| Some(format!(" {}", client.to_possible_value()?.get_name())));
     steps(&[
         (format!("toolgate upstream accept --all{options}"), "review their tools and accept them"),
-        (format!("toolgate serve{options}"), if is_new { START_AGAIN } else { "" }),
+        (format!("toolgate serve{options}"), "one that runs follows the file by itself"),
         (format!("toolgate connect{} --user YOU{options}", client.unwrap_or_default()), ""),
     ])
 }

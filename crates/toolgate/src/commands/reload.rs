@@ -17,7 +17,14 @@ use super::{
     accept_new::{Approved, Newcomers},
     serve::UpstreamReport,
 };
-use crate::{Misuse, catalog::Catalog, config, ground::Ground, raise, rule_files, upstreams::Upstreams};
+use crate::{
+    Misuse,
+    catalog::Catalog,
+    config::{self, DEFAULT_FILE},
+    ground::Ground,
+    raise, rule_files,
+    upstreams::Upstreams,
+};
 
 /// How often files are looked at, and how long upstreams rest after one was.
 const EVERY: Duration = Duration::from_millis(250);
@@ -120,7 +127,11 @@ impl Keeper {
     }
 
     async fn reload(&mut self) {
-        let Some(path) = self.ground.config_path.clone() else { return };
+        let is_new = self.ground.config_path.is_none();
+        let path = self.ground.config_path.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FILE));
+        if is_new && !path.exists() {
+            return;
+        }
         let mut config = match config::load(Some(&path), std::env::vars()) {
             Ok(config) => config,
             Err(problem) => return kept(&problem.into()),
@@ -132,6 +143,7 @@ impl Keeper {
             return kept(&problem.into());
         }
         let old = std::mem::replace(&mut self.ground.config, config);
+        self.ground.config_path = Some(path.clone());
         match self.raise() {
             Ok(()) => {
                 if needs_restart(&old, &self.ground.config) {
@@ -139,10 +151,17 @@ impl Keeper {
                         "the configuration changed in [server], [identity], [approvals], [ledger], [retention], [log] or the [limits] of messages, plans, flows and anonymous callers: those parts need a restart"
                     );
                 }
-                tracing::info!(path = %path.display(), "the configuration was reloaded");
+                if is_new {
+                    tracing::info!(path = %path.display(), "there is a configuration file now, and it is in force");
+                } else {
+                    tracing::info!(path = %path.display(), "the configuration was reloaded");
+                }
             }
             Err(problem) => {
                 self.ground.config = old;
+                if is_new {
+                    self.ground.config_path = None;
+                }
                 kept(&problem);
             }
         }
@@ -220,8 +239,9 @@ fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
         || old.log != new.log
 }
 
+/// Without a configuration file, the one that would have been read is among them: it may be made later.
 pub fn stamps(ground: &Ground) -> Stamps {
-    let mut paths: Vec<PathBuf> = ground.config_path.iter().cloned().collect();
+    let mut paths = vec![ground.config_path.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FILE))];
     if !ground.config.upstreams.is_empty() {
         paths.push(ground.lock_file().path().to_owned());
     }

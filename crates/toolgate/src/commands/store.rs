@@ -29,7 +29,7 @@ pub async fn run(command: StoreCommand) -> CommandResult {
     ledger.close().await;
     store.close().await;
     accepted.and_then(|()| {
-        let missing = restored.known - restored.writes;
+        let missing = restored.missing().map_or_else(|| "an unknown number of".to_owned(), |count| count.to_string());
         print(
             output,
             &json!({ "accepted": true, "writes": restored.writes, "known": restored.known }),

@@ -62,8 +62,11 @@ fn the_owner_approves_what_an_agent_asked_for_and_the_agent_never_does() {
     let answers: Vec<Value> = records.filter(|record| record["kind"] == "answer").collect();
     let told = |answer: &Value| [answer["principal"].clone(), answer["outcome"].clone(), answer["approval"].clone()];
     let told: Vec<_> = answers.iter().map(told).collect();
-    let by_ann = |outcome: &str| [json!("user:ann"), json!(outcome), json!(id)];
-    assert_eq!(told, [by_ann("granted"), by_ann("granted"), by_ann("refused")], "who may not answer says nothing");
+    let by = |principal: &str, outcome: &str| [json!(principal), json!(outcome), json!(id)];
+    let by_ann = |outcome: &str| by("user:ann", outcome);
+    let refused = [by("user:ann agent:scribe", "refused"), by_ann("refused")];
+    assert_eq!(told[..2], refused, "who may not answer is on record with the attempt");
+    assert_eq!(told[2..], [by_ann("granted"), by_ann("granted"), by_ann("refused")]);
     assert!(!answers[0].to_string().contains("4111-secret"), "{}", answers[0]);
 }
 
@@ -219,4 +222,37 @@ fn what_is_over_is_gone_and_more_than_asked_is_narrowed_by_once() {
     assert_eq!(ids(&get(&gate, &ann, &query)), [second.as_str()]);
     gate.ask(&Message::call(Era::Late, "flow_close", json!({"flow": flow})).bearer(&ann)).result();
     assert_eq!(code(&post(&gate, &ann, &format!("/{second}/approve"), "{}")), (410, "ended".to_owned()));
+}
+
+#[test]
+fn who_tried_to_answer_what_and_was_refused_is_on_record() {
+    let home = home("");
+    let gate = home.serve();
+    let agent = home.mint("--user ann --agent scribe --kind worker --scope approve");
+    let (plain, eve) = (home.mint("--user ann"), home.mint("--user eve --scope approve"));
+    let id = id(&gate.ask(&pay(Era::Modern, &agent, 1)));
+    assert_eq!(code(&post(&gate, &agent, &format!("/{id}/approve"), "{}")).0, 403);
+    assert_eq!(code(&post(&gate, &plain, &format!("/{id}/approve"), "{}")).0, 403);
+    for _ in 0..50 {
+        assert_eq!(code(&post(&gate, &eve, &format!("/{id}/deny"), "{\"reason\": \"words of eve\"}")).0, 404);
+    }
+    assert_eq!(code(&post(&gate, &eve, "/apr_none/approve", "{}")).0, 404, "of no approval there is no record");
+    gate.terminate();
+    gate.ended();
+    let records = home.run(&["ledger", "export"]).out;
+    let records: Vec<Value> = records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let refused = |principal: &str| -> Vec<Value> {
+        let of = |record: &&Value| record["record"]["kind"] == "answer" && record["record"]["principal"] == principal;
+        records.iter().filter(of).map(|record| record["record"].clone()).collect()
+    };
+    let ann = refused("user:ann");
+    assert_eq!(ann.len(), 1, "{ann:?}");
+    assert_eq!((&ann[0]["outcome"], &ann[0]["code"]), (&json!("refused"), &json!("approve_scope_required")));
+    assert_eq!((&ann[0]["approval"], &ann[0]["input"]["answer"]), (&json!(id), &json!("yes")));
+    let eves = refused("user:eve");
+    assert_eq!(eves.len(), 30, "so many a minute and no more");
+    assert_eq!((&eves[0]["code"], &eves[0]["input"]["answer"]), (&json!("not_visible"), &json!("no")));
+    assert!(!eves[0].to_string().contains("words of eve"));
+    let all = records.iter().filter(|record| record["record"]["kind"] == "answer").count();
+    assert_eq!(all, 32, "the agent's is there too");
 }

@@ -107,3 +107,55 @@ fn a_user_that_is_not_there_is_said_to_be_so() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("the upstream 'odd' can't run as user 'no such user'"), "{}", ran.err);
 }
+
+/// Looks at its descriptors and, from its second start on, at its limit of them again and again.
+const LOOKS_AT_DESCRIPTORS: &str = r#"
+import os, resource, sys, time
+
+def put(name, text):
+    with open(os.path.join(sys.argv[1], "part"), "w") as file:
+        file.write(text)
+    os.rename(os.path.join(sys.argv[1], "part"), os.path.join(sys.argv[1], name))
+
+# without the one that this listing takes
+numbers = [number for number in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{number}")]
+put("descriptors", " ".join(sorted(numbers, key=int)))
+if not os.path.exists(os.path.join(sys.argv[1], "again")):
+    put("again", "")
+    sys.exit(1)
+while True:
+    put("limit", str(resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+    time.sleep(0.1)
+"#;
+
+#[test]
+fn a_program_has_the_descriptors_and_the_limit_that_it_would_have_without_the_gateway() {
+    let home = Home::bare();
+    home.write("looks.py", LOOKS_AT_DESCRIPTORS);
+    let path = std::env::var_os("PATH").unwrap();
+    for folder in ["out", "alone"] {
+        fs::create_dir(home.path(folder)).unwrap();
+    }
+    // whatever the starter of this test left open
+    let alone = Command::new("python3").arg(home.path("looks.py")).arg(home.path("alone")).status().unwrap();
+    assert_eq!(alone.code(), Some(1));
+    let expected = fs::read_to_string(home.path("alone/descriptors")).unwrap();
+    assert!(expected.starts_with("0 1 2"), "{expected}");
+
+    let arguments = ["looks.py", "out"].map(|name| format!("{:?}", home.path(name))).join(", ");
+    let upstream = format!("[[upstreams]]\nname = \"odd\"\ncommand = \"python3\"\nargs = [{arguments}]\n");
+    home.write("toolgate.toml", &upstream);
+    let gateway = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -Sn 300; exec \"$@\"", "sh"]).arg(gateway.get_program()).args(gateway.get_args());
+    command.env_clear().env("PATH", path).current_dir(home.path(""));
+    let _gate = Served::start(command);
+    until("its limit is the one of the gateway's starter", || {
+        (fs::read_to_string(home.path("out/limit")).ok()? == "300").then_some(())
+    });
+    let found = fs::read_to_string(home.path("out/descriptors")).unwrap();
+    assert!(found.starts_with("0 1 2"), "{found}");
+    // the shell in between may have closed some
+    let of_gateway: Vec<_> = found.split(' ').filter(|number| !expected.split(' ').any(|one| one == *number)).collect();
+    assert_eq!(of_gateway, [""; 0], "{found}");
+}

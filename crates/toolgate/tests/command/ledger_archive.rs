@@ -29,6 +29,19 @@ fn archive(books: &Books, to: &str) -> Vec<Value> {
 }
 
 on_both! {
+    fn nothing_to_archive_leaves_no_folder_behind(books: Books) {
+        fill(books);
+        let early = "2025-01-01T00:00:00Z";
+        let run = |to: &str| books.home.json(&["ledger", "archive", "--before", early, "--to", to]);
+        assert_eq!(run("made/for/nothing")["archives"], json!([]));
+        assert!(!books.home.path("made").exists(), "none of the folders that were made stays");
+        fs::create_dir(books.home.path("there")).unwrap();
+        run("there/inside");
+        assert!(books.home.path("there").exists() && !books.home.path("there/inside").exists());
+        run("there");
+        assert!(books.home.path("there").exists(), "a folder that was there stays");
+    }
+
     fn old_records_leave_the_ledger_and_are_checked_without_a_store(books: Books) {
         fill(books);
         let archived = archive(books, "kept");

@@ -42,6 +42,23 @@ fn a_tool_that_is_disabled_leaves_the_list_and_its_call_is_denied() {
 }
 
 #[test]
+fn a_configuration_that_is_made_after_the_start_is_in_force_and_followed_from_then_on() {
+    let home = Home::bare();
+    let gate = home.serve();
+    let token = home.mint("--user alice");
+    assert_eq!(calls(&gate, &token), "ok", "the built-in configuration");
+    home.write("toolgate.toml", "wrong = [\n");
+    until("a wrong one is said to be wrong", || gate.log().contains("the old one stays in force").then_some(()));
+    assert_eq!(calls(&gate, &token), "ok");
+    home.write("toolgate.toml", &format!("disabled_tools = [\"add_task\"]\n{}", CONFIG.replace("[\"rules\"]", "[]")));
+    until("it is in force", || (calls(&gate, &token) == "globally_disabled").then_some(()));
+    until("it is said", || gate.log().contains("there is a configuration file now").then_some(()));
+    home.write("toolgate.toml", &CONFIG.replace("[\"rules\"]", "[]"));
+    until("what is changed in it is in force", || (calls(&gate, &token) == "ok").then_some(()));
+    until("that is said too", || gate.log().contains("the configuration was reloaded").then_some(()));
+}
+
+#[test]
 fn a_new_rule_file_in_a_folder_of_rules_is_in_force() {
     let home = home();
     let gate = home.serve();

@@ -40,6 +40,22 @@ forbid (principal, action == Action::"call:add_task", resource)
 when { context.arguments has title && context.arguments.title == "milk" };
 "#;
 
+const CONFIG_OF_TENANTS: &str = r#"
+rules = ["rules"]
+[packs.gate]
+[packs.todo]
+[packs.admin]
+[tools.update_task]
+when_denied = "hidden"
+help_names = false
+"#;
+
+const ON_IS_HIDDEN: &str = r#"
+@id("on_is_hidden") @hides("yes") @message("Switched on.")
+forbid (principal, action in Action::"call", resource == Tool::"update_task")
+when { context has override && context.override };
+"#;
+
 fn home() -> Home {
     let home = Home::with(CONFIG);
     home.write("rules/chores.cedar", NO_CHORES);
@@ -153,6 +169,42 @@ on_both! {
         assert_eq!(open, ["unreadable", "facts_not_recorded"]);
         // with a list of what flow or none, a stranger is denied and ann is not
         assert_eq!((&replay["same"], &replay["changed"]), (&json!(2), &json!(0)), "{replay:#}");
+    }
+}
+
+on_both! {
+    fn a_decision_is_made_again_with_the_tenant_as_it_was_and_the_catalog_as_it_is(books: Books) {
+        let home = &books.home;
+        home.write("toolgate.toml", CONFIG_OF_TENANTS);
+        home.write("rules/hides.cedar", ON_IS_HIDDEN);
+        home.json(&["tenant", "add", "acme", "--plan", "starter", "--owner", "bob"]);
+        home.json(&["tenant", "member", "set", "acme", "ada", "--role", "member"]);
+        home.json(&["catalog", "set", "list_tasks", "--min-plan", "professional"]);
+        home.json(&["override", "set", "acme", "add_task", "off"]);
+        home.json(&["override", "set", "acme", "update_task", "on"]);
+        let gate = home.serve();
+        let ada = home.mint("--user ada");
+        for (tool, arguments) in
+            [("list_tasks", json!({})), ("add_task", json!({"title": "x"})), ("update_task", json!({"id": 1}))]
+        {
+            call(&gate, &ada, tool, arguments);
+        }
+        drop(gate);
+        let replayed = |filter: &[&str]| {
+            let replay = home.run(&[&["replay", "--principal", "user:ada", "--json"], filter].concat()).json();
+            json!([replay["same"], replay["changed"], replay["undecided"]])
+        };
+        assert_eq!(replayed(&["--tool", "list_tasks"]), json!([1, 0, 0]), "the catalog asks for a plan");
+        // the tenant's own state is the record's, whatever became of it since
+        home.json(&["override", "remove", "acme", "add_task"]);
+        home.json(&["tenant", "change", "acme", "--plan", "enterprise"]);
+        assert_eq!(replayed(&["--tool", "list_tasks"]), json!([1, 0, 0]), "the plan of then");
+        assert_eq!(replayed(&["--tool", "add_task"]), json!([1, 0, 0]), "the override of then");
+        home.json(&["catalog", "reset", "list_tasks"]);
+        assert_eq!(replayed(&["--tool", "list_tasks"]), json!([0, 1, 0]), "the catalog of now");
+        // what was hidden is recorded without the tenant's overrides, so that nobody can know
+        let hidden = home.run(&["replay", "--tool", "update_task", "--json"]).json();
+        assert_eq!(hidden["not_redecided"][0]["why"], "override_not_recorded", "{hidden:#}");
     }
 }
 

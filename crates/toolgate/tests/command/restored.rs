@@ -4,7 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use super::bed::{home::Home, served::Served};
+use super::bed::{
+    home::Home,
+    message::{Era, Message},
+    served::Served,
+};
 
 fn serve(home: &Home) -> Served {
     Served::start(home.command(&["serve", "--listen", "127.0.0.1:0"]))
@@ -48,5 +52,27 @@ fn nothing_is_served_from_an_older_copy_of_the_database_until_it_is_accepted() {
     assert!(recorded.contains("ann"), "{recorded}");
     assert_eq!(home.run(&["ledger", "verify"]).code, Some(0));
     home.json(&["key", "revoke", id]);
+    drop(serve(&home));
+}
+
+#[test]
+fn a_ledger_that_lost_the_number_of_writes_is_served_only_once_the_database_is_accepted() {
+    let home = Home::with("[packs.todo]\n");
+    let gate = serve(&home);
+    gate.ask(&Message::call(Era::Late, "list_tasks", json!({})).bearer(&home.mint("--user ann")));
+    gate.terminate();
+    gate.ended();
+    let count = home.path(".toolgate/toolgate-ledger/store.writes");
+    fs::remove_file(&count).unwrap();
+    assert!(home.run(&["ledger", "export"]).out.contains("list_tasks"), "the ledger has records");
+
+    let refused = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("store.writes") && refused.err.contains("accept-restore"), "{}", refused.err);
+    assert_eq!(home.run(&["ledger", "verify"]).code, Some(0));
+
+    let accepted = home.json(&["store", "accept-restore", "--by", "ann"]);
+    assert_eq!((&accepted["accepted"], &accepted["known"]), (&json!(true), &json!(null)));
+    assert!(count.exists());
     drop(serve(&home));
 }

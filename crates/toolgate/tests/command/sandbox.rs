@@ -1,6 +1,15 @@
 //! Programs in a sandbox: what a hostile one can reach of the gateway that started it.
 
-use std::{fs, os::unix::fs::DirBuilderExt};
+use std::{
+    fs,
+    os::{
+        linux::net::SocketAddrExt,
+        unix::{
+            fs::DirBuilderExt,
+            net::{SocketAddr, UnixListener},
+        },
+    },
+};
 
 use serde_json::Value;
 use toolgate_upstream::sandbox_support;
@@ -12,11 +21,11 @@ const SECRET: &str = "canary-of-the-environment";
 /// Tries what a program could try to get at the gateway's secrets, and writes down what it got. Arguments: the folder to
 /// write to, the data folder, a file it was allowed to read.
 const HOSTILE: &str = r#"
-import ctypes, json, os, signal, subprocess, sys, time
+import ctypes, json, os, signal, socket, subprocess, sys, time
 
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
     signal.signal(number, signal.SIG_IGN)
-out, data, allowed = sys.argv[1:4]
+out, data, allowed, abstract = sys.argv[1:5]
 gateway = os.getppid()
 found = {}
 
@@ -50,6 +59,11 @@ def trace():
     libc.ptrace(17, gateway, 0, 0)
     return b"attached"
 
+def connect():
+    with socket.socket(socket.AF_UNIX) as outside:
+        outside.connect("\0" + abstract)
+        return b"connected"
+
 def write(path, mode):
     with open(path, mode):
         return b"opened"
@@ -76,6 +90,7 @@ attempt("configuration", lambda: write(os.path.join(os.path.dirname(data), "tool
 attempt("grandchild", lambda: subprocess.run(["cat", key], stdout=subprocess.PIPE, check=True).stdout)
 attempt("device", lambda: os.mknod(os.path.join(out, "disk"), 0o600 | 0o060000, os.makedev(259, 0)) or b"made")
 attempt("kill", lambda: os.kill(gateway, 0) or b"signalled")
+attempt("abstract socket", connect)
 attempt("allowed", lambda: read(allowed))
 attempt("temporary", lambda: write(os.path.join(os.environ["TMPDIR"], "own"), "wb"))
 attempt("environment", lambda: " ".join(f"{name}={value}" for name, value in os.environ.items()))
@@ -130,14 +145,24 @@ fn home(sandbox: &str) -> Home {
     home.write("work/hostile.py", HOSTILE);
     home.write("work/allowed", "what it may read");
     fs::create_dir(home.path("out")).unwrap();
-    let arguments =
-        ["work/hostile.py", "out", ".toolgate", "work/allowed"].map(|name| format!("{:?}", home.path(name)));
+    let files = ["work/hostile.py", "out", ".toolgate", "work/allowed"].map(|name| format!("{:?}", home.path(name)));
+    let arguments = [&files[..], &[format!("{:?}", abstract_name(&home))]].concat();
     let config = format!(
         "[packs.todo]\n[[upstreams]]\nname = \"odd\"\ncommand = \"python3\"\nargs = [{}]\n{sandbox}\n",
         arguments.join(", ")
     );
     home.write("toolgate.toml", &config);
     home
+}
+
+/// The name of a socket that is no file.
+fn abstract_name(home: &Home) -> String {
+    home.path("socket").display().to_string()
+}
+
+fn listen(home: &Home) -> UnixListener {
+    let address = SocketAddr::from_abstract_name(abstract_name(home)).unwrap();
+    UnixListener::bind_addr(&address).unwrap()
 }
 
 fn serve(home: &Home) -> Served {
@@ -162,6 +187,7 @@ fn a_program_in_a_sandbox_gets_nothing_of_the_gateways_and_ends_with_it() {
         return;
     }
     let home = home("sandbox = { read = [\"work\"], write = [\"out\"] }");
+    let _outside = listen(&home);
     let gate = serve(&home);
     let seen = found(&home);
     for attempt in FORBIDDEN {
@@ -169,7 +195,9 @@ fn a_program_in_a_sandbox_gets_nothing_of_the_gateways_and_ends_with_it() {
         assert!(got["refused"].is_string(), "{attempt}: {got}");
     }
     if kernel() >= (6, 12) {
-        assert!(seen["found"]["kill"]["refused"].is_string(), "{}", seen["found"]["kill"]);
+        for attempt in ["kill", "abstract socket"] {
+            assert!(seen["found"][attempt]["refused"].is_string(), "{attempt}: {}", seen["found"][attempt]);
+        }
     }
     let key = fs::read_to_string(home.path(".toolgate/signing.key")).unwrap();
     let text = seen.to_string();
@@ -187,8 +215,10 @@ fn a_program_in_a_sandbox_gets_nothing_of_the_gateways_and_ends_with_it() {
 #[test]
 fn a_program_without_a_sandbox_reads_the_key_and_the_operator_is_told() {
     let home = home("");
+    let _outside = listen(&home);
     let gate = serve(&home);
     let seen = found(&home);
+    assert_eq!(seen["found"]["abstract socket"]["got"], "connected");
     // which it also took away
     let key = fs::read_to_string(home.path("out/taken")).unwrap();
     assert_eq!(seen["found"]["key"]["got"], key.as_str());

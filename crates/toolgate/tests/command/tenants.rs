@@ -92,6 +92,53 @@ on_both! {
     }
 }
 
+on_both! {
+    fn explain_finds_the_caller_in_the_store_as_a_call_would(books: Books) {
+        let home = &books.home;
+        home.json(&["tenant", "add", "acme", "--plan", "starter", "--owner", "ada"]);
+        home.json(&["tenant", "add", "beta", "--plan", "professional", "--owner", "bob"]);
+        home.json(&["tenant", "member", "set", "beta", "ada", "--role", "billing"]);
+        home.json(&["override", "set", "beta", "add_task", "off"]);
+        home.json(&["catalog", "set", "list_tasks", "--min-plan", "professional"]);
+        let explained = |tool: &str, facts: &[&str]| {
+            let facts: Vec<_> = facts.iter().flat_map(|fact| ["--as", *fact]).collect();
+            let ran = home.run(&[&["explain", tool, "--json"], &*facts].concat()).json();
+            let tenant = &ran["caller"]["tenant"];
+            let explanation = &ran["explanation"];
+            json!([tenant["id"], tenant["role"], tenant["plan"], explanation["source"], explanation["outcome"]])
+        };
+        let expected = |tenant: &str, role: &str, plan: &str, source: &str, outcome: &str| {
+            json!([tenant, role, plan, source, outcome])
+        };
+        // named by the credential, and the store's all the same
+        let beta = ["user=ada", "tenant=beta"];
+        assert_eq!(explained("add_task", &beta), expected("beta", "billing", "professional", "tenant_override", "deny"));
+        assert_eq!(explained("list_tasks", &beta), expected("beta", "billing", "professional", "default", "allow"));
+        assert_eq!(
+            explained("list_tasks", &["user=ada", "tenant=acme"]),
+            expected("acme", "owner", "starter", "plan_restriction", "deny")
+        );
+        // what is said of the tenant is asked for in the place of what is stored
+        assert_eq!(
+            explained("list_tasks", &["user=ada", "tenant=acme", "plan=enterprise"]),
+            expected("acme", "owner", "enterprise", "default", "allow")
+        );
+        assert_eq!(
+            explained("add_task", &["user=ada", "tenant=beta", "role=member", "override=add_task:on"]),
+            expected("beta", "member", "professional", "tenant_override", "allow")
+        );
+        let stranger = home.run(&["explain", "add_task", "--as", "user=mel", "--as", "tenant=acme"]);
+        assert_eq!(stranger.code, Some(2), "{stranger:?}");
+        assert!(stranger.err.contains("'mel' is not a member of the tenant 'acme'"), "{stranger:?}");
+        // a task and an agent act within their owner's tenant, without the owner's role
+        let task = home.json(&["task", "start", "--owner", "bob", "--process", "p1", "--orchestrator"]);
+        let task = format!("task={}", task["task_id"].as_str().unwrap());
+        assert_eq!(explained("add_task", &[&task]), expected("beta", "member", "professional", "tenant_override", "deny"));
+        let ran = home.run(&["explain", "add_task", "--as", &task, "--json"]).json();
+        assert_eq!((&ran["caller"]["task"]["process"], &ran["caller"]["task"]["orchestrator"]), (&json!("p1"), &json!(true)));
+    }
+}
+
 #[test]
 fn files_go_out_and_come_back_in_both_forms() {
     let home = Home::bare();

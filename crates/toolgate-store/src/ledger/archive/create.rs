@@ -68,7 +68,7 @@ impl Ledger {
         }
         let folder = &request.to;
         let to_folder = |source| ArchiveError::Folder { path: folder.clone(), source };
-        make_folder(folder).map_err(to_folder)?;
+        let _unused = NewFolders::make(folder).map_err(to_folder)?;
         let mut seals = Vec::new();
         while let Some(copied) = self.reader.copy_part(after, request.before, folder).await? {
             let part = Part { copied, after, begins, previous, losses: &losses };
@@ -155,11 +155,26 @@ pub(crate) fn temporary(folder: &Path, file: &str) -> PathBuf {
     folder.join(format!(".{file}.part"))
 }
 
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
+/// Folders that were made for archives, the innermost first. Those that are still empty go with this value.
+struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    fn make(folder: &Path) -> io::Result<Self> {
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = Self(folder.ancestors().take_while(is_missing).map(Path::to_owned).collect());
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(folder)?;
+        Ok(made)
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        // a folder that has something in it is not removed, and neither are those around it
+        let _ = self.0.iter().try_for_each(fs::remove_dir);
+    }
 }
 
 /// Gives the copy its name, and writes the seal beside it. An archive that exists is never replaced by another.

@@ -183,6 +183,11 @@ pub(crate) fn beside(store: &Path) -> PathBuf {
     store.with_file_name(name)
 }
 
+/// Whether there is a ledger with records for a store.
+pub(crate) fn has_records_beside(store: &Path) -> bool {
+    line_reader::bytes(&beside(store), None).is_ok_and(|bytes| bytes > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,7 +27,7 @@ fn ruleset() -> Result<RulesetCreated, RulesetError> {
         .handle_access(AccessFs::from_all(NEEDED))?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(WANTED))?
-        .scope(Scope::Signal)?
+        .scope(Scope::Signal | Scope::AbstractUnixSocket)?
         .create()
 }
 

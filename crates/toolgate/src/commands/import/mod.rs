@@ -49,7 +49,6 @@ fn import(asked: &ImportArgs) -> CommandResult {
         .map_err(|fault| format!("{shown} can't be imported: {}; mend that server there", fault.message()))?;
     let toml = render::upstreams(&imported.shown());
     let target = write::Target { path: &config, secrets: &secrets, force: asked.force };
-    let is_new = !config.exists();
     let written = if asked.write { Some(target.add(&imported)?) } else { None };
     let files: Vec<_> =
         imported.secrets.iter().map(|secret| secrets.join(&secret.name).display().to_string()).collect();
@@ -85,7 +84,7 @@ fn import(asked: &ImportArgs) -> CommandResult {
             if asked.writes == Writes::Ask && !added.is_empty() {
                 text.push_str(next_steps::WRITES_ASK);
             }
-            text.push_str(&next_steps::after_import(file, place, is_new));
+            text.push_str(&next_steps::after_import(file, place));
             say(&text)?;
         }
     }

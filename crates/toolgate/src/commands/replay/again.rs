@@ -23,6 +23,7 @@ pub enum Open {
     Redacted,
     Undo,
     Facts,
+    Overrides,
     DryRun,
 }
 
@@ -34,6 +35,7 @@ impl Open {
             Self::Redacted => "input_redacted",
             Self::Undo => "undo",
             Self::Facts => "facts_not_recorded",
+            Self::Overrides => "override_not_recorded",
             Self::DryRun => "dry_run_not_recorded",
         }
     }
@@ -47,6 +49,10 @@ impl Open {
             Self::Redacted => "a rule reads the arguments, or the address, and a part of it was redacted or cut",
             Self::Undo => "a rule reads the arguments, and the call took an earlier one back",
             Self::Facts => "the flow's allowlist was not recorded, and the answer depends on it",
+            Self::Overrides => {
+                "the caller was told that there is no such tool, the tenant's override for it and its place in the flow's \
+                 allowlist are then not recorded, and the answer depends on them"
+            }
             Self::DryRun => "whether it was a dry run was not recorded, and the answer depends on it",
         }
     }
@@ -73,7 +79,7 @@ pub fn decide(gate: &Gate, about: About<'_>, past: &Past) -> Result<Again, Open>
         }
         let Some(again) = by_mode else { return Err(Open::Unreadable) };
         if answer.get_or_insert_with(|| again.clone()).word != again.word {
-            return Err(Open::Facts);
+            return Err(past.unknown_facts);
         }
     }
     answer.ok_or(Open::Unreadable)

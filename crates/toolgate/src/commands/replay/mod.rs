@@ -36,7 +36,8 @@ pub async fn run(asked: ReplayArgs) -> CommandResult {
     }
     let files =
         ground.config.rules.iter().map(|path| rule_files::expand(path)).collect::<Result<Vec<_>, _>>()?.concat();
-    let gate = ground.gate()?;
+    // with what the operator says of tools in the store now, as a call would meet it
+    let (gate, _) = ground.stored_gate(async |_| Ok(())).await?;
     let rules = Rules { config: &ground.config, gate: &gate };
     books::ended(replayed(&place, &rules, filter).await.and_then(|replay| {
         print(output, &replay.to_json(&files), &replay.to_text(&files))?;

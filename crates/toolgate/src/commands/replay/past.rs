@@ -1,9 +1,13 @@
 //! A decision that was made, as the ledger has it: who asked for what, and how the rules decided.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolgate_core::{Caller, Kind};
 use toolgate_store::ledger::{LONGEST_ASKED, Record};
+
+use super::again::Open;
 
 /// What the rules say to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +34,8 @@ impl Word {
 #[derive(Debug)]
 pub struct Past {
     pub callers: Vec<Caller>,
+    /// The reason to give where these callers get different answers.
+    pub unknown_facts: Open,
     pub dry_runs: &'static [bool],
     pub word: Word,
     pub rule: Option<String>,
@@ -116,8 +122,18 @@ fn parse(record: &Record) -> Option<Past> {
         _ if parts.approval.is_some() => Word::NeedsApproval,
         _ => Word::Allowed,
     };
+    let mut callers = callers(&parts.actor)?;
+    let mut unknown_facts = Open::Facts;
+    if word == Word::Hidden {
+        let variants = of_a_hidden_tool(&callers, &record.tool);
+        if !variants.is_empty() {
+            unknown_facts = Open::Overrides;
+            callers.extend(variants);
+        }
+    }
     Some(Past {
-        callers: callers(&parts.actor)?,
+        callers,
+        unknown_facts,
         dry_runs: match (record.kind.as_str(), record.outcome.as_str()) {
             ("decision", "previewed") => &[true],
             ("decision", "denied" | "refused" | "failed") => &[false, true],
@@ -146,6 +162,30 @@ fn arguments(input: Option<Box<RawValue>>) -> Arguments {
     } else {
         Arguments::Whole(input)
     }
+}
+
+/// The other callers that a record of a hidden tool can stand for. It has none of the tenant's overrides, and an empty
+/// allowlist for each flow that had one, because it leads to no tool.
+fn of_a_hidden_tool(callers: &[Caller], tool: &str) -> Vec<Caller> {
+    let mut variants: Vec<Caller> = callers.to_vec();
+    for caller in callers.iter().filter(|caller| caller.tenant.is_some()) {
+        for is_on in [true, false] {
+            let mut switched = caller.clone();
+            if let Some(tenant) = &mut switched.tenant {
+                tenant.overrides = Arc::new([(tool.to_owned(), is_on)].into_iter().collect());
+            }
+            variants.push(switched);
+        }
+    }
+    let is_limited = |caller: &&Caller| caller.flow.as_ref().is_some_and(|flow| flow.allowlist.is_some());
+    let allowlisted: Vec<_> = variants.iter().filter(is_limited).cloned().collect();
+    variants.extend(allowlisted.into_iter().map(|mut caller| {
+        if let Some(flow) = &mut caller.flow {
+            flow.allowlist = Some([tool.to_owned()].into());
+        }
+        caller
+    }));
+    variants.split_off(callers.len())
 }
 
 /// A flow without a word on its limit may have had one that let the tool in, or one that did not.
