@@ -168,8 +168,7 @@ impl Recorder {
     pub(crate) fn turned_away(&self, tool: Option<&Tool>, caller: &Caller, outcome: &'static str, rule: &str) {
         match tool {
             Some(tool) => {
-                let counters = self.counters(tool);
-                *counters.outcomes.lock().unwrap_or_else(PoisonError::into_inner).entry(outcome).or_default() += 1;
+                self.count(tool, outcome);
                 tracing::info!(target: "toolgate::calls", tool = %tool.name, principal = caller.principal(), outcome, rule);
             }
             None => {
@@ -177,6 +176,22 @@ impl Recorder {
                 tracing::info!(target: "toolgate::calls", principal = caller.principal(), outcome);
             }
         }
+    }
+
+    /// Counts and logs a call that waits for a person, with the approval it waits for.
+    pub(crate) fn needs_approval(&self, tool: &Tool, caller: &Caller, rule: &str, approval: Option<&Approval>) {
+        const OUTCOME: &str = "needs_approval";
+        let Some(approval) = approval else { return self.turned_away(Some(tool), caller, OUTCOME, rule) };
+        self.count(tool, OUTCOME);
+        tracing::info!(
+            target: "toolgate::calls", tool = %tool.name, principal = caller.principal(), outcome = OUTCOME, rule,
+            approval = %approval.id
+        );
+    }
+
+    fn count(&self, tool: &Tool, outcome: &'static str) {
+        let counters = self.counters(tool);
+        *counters.outcomes.lock().unwrap_or_else(PoisonError::into_inner).entry(outcome).or_default() += 1;
     }
 
     /// Counts a call that was refused before it was read, and not recorded.

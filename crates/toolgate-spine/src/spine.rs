@@ -155,8 +155,8 @@ impl Spine {
             Outcome::Denied { tool, denial, .. } => {
                 self.recorder.turned_away(Some(tool), caller, "denied", &denial.rule)
             }
-            Outcome::NeedsApproval { tool, denial, .. } => {
-                self.recorder.turned_away(Some(tool), caller, "needs_approval", &denial.rule);
+            Outcome::NeedsApproval { tool, denial, approval } => {
+                self.recorder.needs_approval(tool, caller, &denial.rule, approval.as_deref());
             }
             Outcome::Refused { tool, code, .. } => self.recorder.turned_away(Some(tool), caller, "refused", code),
             Outcome::Unknown => self.recorder.turned_away(None, caller, "unknown", ""),
