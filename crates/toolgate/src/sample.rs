@@ -13,6 +13,11 @@ listen = "127.0.0.1:8484"
 [packs.gate]
 [packs.todo]
 
+# A call that needs an approval waits so long for a person, also where its client can't ask it to: below the minute after
+# which many clients give up. Answer at a terminal: toolgate approvals watch
+[approvals]
+wait = "45s"
+
 # Facts about single tools override the pack's.
 # [tools.delete_task]
 # approval = "required"

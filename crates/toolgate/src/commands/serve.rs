@@ -32,6 +32,7 @@ use super::{
     reload::{Keeper, Stamps, stamps},
     say,
     sign_in::{Refused, sign_in, sign_out},
+    stop_signal::asked_to_stop,
     token::token_limits,
 };
 use crate::{
@@ -43,7 +44,9 @@ use crate::{
     gateway_files::GatewayFiles,
     ground::{Ground, duration},
     logging, raise,
-    server_limits::{anonymous_limits, book_limits, check_limits, retention_age, server_limits, stream_limits},
+    server_limits::{
+        anonymous_limits, approval_wait, book_limits, check_limits, retention_age, server_limits, stream_limits,
+    },
     upstreams::{Upstreams, check_sandboxes},
     webhooks,
 };
@@ -285,6 +288,7 @@ fn wire_config(
     wire.challenge_always = config.identity.challenge == config::Challenge::Always;
     wire.streams = stream_limits(config);
     wire.anonymous = anonymous_limits(config);
+    wire.approval_wait = approval_wait(config)?;
     wire.instructions.clone_from(&config.server.instructions);
     Ok(wire)
 }
@@ -377,24 +381,4 @@ fn data_hint(place: &Place) -> String {
         hint.push_str(&format!(" --data {}", place.data.display()));
     }
     hint
-}
-
-async fn asked_to_stop() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        let mut terminated = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(terminated) => terminated,
-            Err(_) => {
-                let _ = interrupted.await;
-                return;
-            }
-        };
-        tokio::select! {
-            _ = interrupted => {}
-            _ = terminated.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = interrupted.await;
 }

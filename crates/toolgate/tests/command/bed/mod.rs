@@ -9,4 +9,5 @@ pub mod issuer;
 pub mod message;
 pub mod pipe;
 pub mod served;
+pub mod terminal;
 pub mod wait;

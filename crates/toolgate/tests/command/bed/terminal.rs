@@ -1,0 +1,75 @@
+//! A command at a pseudo-terminal, as a person meets it.
+
+use std::{
+    fs::File,
+    io::Write,
+    process::{Child, Command},
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+
+use super::{served::Said, wait::until};
+
+pub struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Said,
+    /// How much of the screen was looked at.
+    seen: usize,
+}
+
+impl Terminal {
+    /// Standard input, output and error are a terminal of so many columns.
+    pub fn start(mut command: Command, columns: u16) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        tcsetwinsize(&controller, Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        command.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap()).stderr(terminal);
+        let child = command.spawn().unwrap();
+        let keyboard = File::from(controller);
+        let screen = Said::by(keyboard.try_clone().unwrap());
+        Self { child, keyboard, screen, seen: 0 }
+    }
+
+    /// Waits for these words after those that were seen before; gives what stands before them.
+    pub fn shows(&mut self, words: &str) -> String {
+        let (before, seen) = until(&format!("the terminal shows '{words}'"), || {
+            let screen = self.screen.so_far().replace("\r\n", "\n");
+            let rest = screen.get(self.seen..)?;
+            let at = rest.find(words)?;
+            Some((rest[..at].to_owned(), self.seen + at + words.len()))
+        });
+        self.seen = seen;
+        before
+    }
+
+    pub fn types(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Sends the signal of Ctrl-C, which a terminal that controls no session does not send.
+    pub fn interrupt(&self) {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The exit code, and all of the screen.
+    pub fn ended(mut self) -> (Option<i32>, String) {
+        let status = until("the command ends", || self.child.try_wait().unwrap());
+        (status.code(), self.screen.so_far())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
