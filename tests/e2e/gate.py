@@ -55,8 +55,10 @@ class Gate:
     def command(self, *arguments: str) -> str:
         """Runs `toolgate ARGUMENTS --data DIR` and gives what it printed on standard output."""
         line = [binary(), *arguments, "--data", str(self.data)]
+        # approvals are answered without a terminal here
+        environment = {**clean_environment(), "TOOLGATE_APPROVALS__COMMAND_LINE": "any"}
         done = subprocess.run(
-            line, capture_output=True, text=True, timeout=30, env=clean_environment(), cwd=self.data.parent
+            line, capture_output=True, text=True, timeout=30, env=environment, cwd=self.data.parent
         )
         assert done.returncode == 0, f"{' '.join(line)}\nexit code {done.returncode}\n{done.stderr}"
         return done.stdout

@@ -10,8 +10,10 @@ use crate::{json::text, message::Params, refusal::Refusal};
 /// What a call wants done where it needs a yes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wish {
-    /// How long to wait for one.
-    pub(crate) wait: Option<Duration>,
+    /// How long to wait for one; zero is not at all.
+    pub(crate) wait: Duration,
+    /// The call says nothing of waiting: `wait` is the operator's default.
+    pub(crate) waits_by_default: bool,
     /// The approval it comes back with.
     pub(crate) approval: Option<String>,
     /// More than this call is to be approved.
@@ -19,7 +21,7 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    pub(crate) fn of(params: &Params<'_>) -> Result<Self, Refusal> {
+    pub(crate) fn of(params: &Params<'_>, default_wait: Duration) -> Result<Self, Refusal> {
         let approval =
             match params.meta.approval {
                 None | Some("null") => None,
@@ -27,17 +29,27 @@ impl Wish {
                     Refusal::params("_meta[\"toolgate/approval\"] must be a string: the approval's id")
                 })?),
             };
-        Ok(Self { wait: wait(params)?, approval, breadth: breadth(params)? })
+        let wait = wait(params)?;
+        Ok(Self {
+            wait: wait.unwrap_or(default_wait),
+            waits_by_default: wait.is_none(),
+            approval,
+            breadth: breadth(params)?,
+        })
     }
 }
 
-/// Seconds to wait for a person; longer than anybody waits is a mistake.
+/// The longest that a call may wait for a person, in seconds.
+const MOST: u64 = 3600;
+/// The longest that a call may wait for a person.
+pub const MAX_APPROVAL_WAIT: Duration = Duration::from_secs(MOST);
+
+/// Seconds to wait for a person; longer than anybody waits is a mistake. `None` where the call does not say.
 fn wait(params: &Params<'_>) -> Result<Option<Duration>, Refusal> {
-    const MOST: u64 = 3600;
     match params.meta.wait {
         None | Some("null") => Ok(None),
         Some(raw) => match raw.parse::<u64>() {
-            Ok(seconds) if seconds <= MOST => Ok((seconds > 0).then(|| Duration::from_secs(seconds))),
+            Ok(seconds) if seconds <= MOST => Ok(Some(Duration::from_secs(seconds))),
             _ => Err(Refusal::params(format!("_meta[\"toolgate/wait\"] must be seconds, 0 to {MOST}"))),
         },
     }
@@ -67,25 +79,18 @@ fn breadth(params: &Params<'_>) -> Result<Option<Breadth>, Refusal> {
 /// The person at the caller's own client.
 pub(crate) mod at_client {
     use serde_json::{json, value::RawValue};
-    use toolgate_spine::{Outcome, Say, approval_lines, what_is_approved};
+    use toolgate_spine::{Outcome, Say, approval_question};
 
     /// What a person is asked: exactly what would run, and where it is more than one call, that it is. `None` where that
     /// can't be shown whole: other ways to answer remain.
     pub(crate) fn question(outcome: &Outcome) -> Option<Box<RawValue>> {
         let approval = outcome.approval()?;
-        let lines = approval_lines(approval)?;
-        let what = what_is_approved(approval);
+        let message = approval_question(approval)?;
         let mut properties = json!({"approve": {"type": "boolean", "title": "Approve", "default": false}});
-        let message = match approval.wide {
-            None => format!("Approve this call?\n\n{lines}"),
-            Some(_) => {
-                let only = json!({"type": "boolean", "title": "Only the call shown, once", "default": true});
-                if let Some(properties) = properties.as_object_mut() {
-                    properties.insert("once".to_owned(), only);
-                }
-                format!("Approve MORE THAN ONE CALL? {what}. The call that asks:\n\n{lines}")
-            }
-        };
+        if let Some(properties) = properties.as_object_mut().filter(|_| approval.wide.is_some()) {
+            let only = json!({"type": "boolean", "title": "Only the call shown, once", "default": true});
+            properties.insert("once".to_owned(), only);
+        }
         let schema = json!({"type": "object", "properties": properties, "required": ["approve"]});
         serde_json::value::to_raw_value(&json!({"mode": "form", "message": message, "requestedSchema": schema})).ok()
     }

@@ -139,7 +139,8 @@ fn read(inner: &Arc<Inner>, ask: &Ask<'_>, kind: Kind) -> Result<OwnedCall, Refu
     let raw = |text: &str| RawValue::from_string(text.to_owned());
     let arguments = arguments.map(raw).transpose();
     let arguments = arguments.map_err(|_| Refusal::params("params.arguments must be an object"))?;
-    Ok(OwnedCall { kind, name: name.into_owned(), arguments, dry_run, lang: ask.lang, wish: Wish::of(params)? })
+    let wish = Wish::of(params, inner.config.approval_wait)?;
+    Ok(OwnedCall { kind, name: name.into_owned(), arguments, dry_run, lang: ask.lang, wish })
 }
 
 /// Whether some argument of the tool is repeated in a header: hardly ever, so that the caller's list is not looked at.

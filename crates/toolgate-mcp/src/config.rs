@@ -26,6 +26,8 @@ pub struct WireConfig {
     pub session_ttl: Duration,
     pub streams: StreamLimits,
     pub anonymous: AnonymousLimits,
+    /// How long a call that does not say waits for a person's approval; zero is not at all.
+    pub approval_wait: Duration,
     /// The master key that sessions and cursors are sealed under; the same on every replica.
     pub seal_key: Vec<u8>,
     /// Turns true when the server goes down; open streams then end in good order.
@@ -50,6 +52,7 @@ impl WireConfig {
             session_ttl: Duration::from_secs(24 * 60 * 60),
             streams: StreamLimits::default(),
             anonymous: AnonymousLimits::default(),
+            approval_wait: Duration::ZERO,
             seal_key,
             shutdown,
         }

@@ -69,6 +69,7 @@ mod wire;
 mod wishes;
 
 pub use anonymous_rate::AnonymousLimits;
+pub use approval::MAX_APPROVAL_WAIT;
 pub use config::{Challenge, WireConfig};
 pub use era::Version;
 pub use http_endpoint::Peer;

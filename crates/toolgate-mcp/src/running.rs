@@ -180,6 +180,7 @@ impl OwnedCall {
         caller: &'a Arc<Caller>,
         client: &Client,
         resumed: Option<Resumed>,
+        wait: Duration,
     ) -> impl Future<Output = Outcome> + Send + use<'a> {
         let call = Call {
             kind: self.kind,
@@ -189,7 +190,7 @@ impl OwnedCall {
             lang: self.lang,
             client: client.clone(),
             resumed,
-            wait: self.wish.wait,
+            wait: (!wait.is_zero()).then_some(wait),
             approval: self.wish.approval.as_deref(),
             breadth: self.wish.breadth,
         };
@@ -204,11 +205,19 @@ impl OwnedCall {
         client: &Client,
         resumed: Option<Resumed>,
     ) -> Outcome {
-        let outcome = self.once(inner, caller, client, resumed.clone()).await;
+        // who sits at the client is asked at once: only a call that says so waits for somebody else first
+        let asks_first =
+            self.wish.waits_by_default && client.can(Asking::Elicitation) && inner.spine.trusts_client_of(caller);
+        let wait = if asks_first { Duration::ZERO } else { self.wish.wait };
+        let outcome = self.once(inner, caller, client, resumed.clone(), wait).await;
         if outcome.approval().is_none() {
             return outcome;
         }
-        Box::pin(self.asked_at_client(inner, caller, client, resumed, outcome)).await
+        match Box::pin(self.asked_at_client(inner, caller, client, resumed.clone(), outcome)).await {
+            AtClient::Asked(outcome) => outcome,
+            AtClient::NotAsked(outcome) if !asks_first || self.wish.wait.is_zero() => outcome,
+            AtClient::NotAsked(_) => Box::pin(self.once(inner, caller, client, resumed, self.wish.wait)).await,
+        }
     }
 
     async fn asked_at_client(
@@ -218,22 +227,33 @@ impl OwnedCall {
         client: &Client,
         resumed: Option<Resumed>,
         outcome: Outcome,
-    ) -> Outcome {
+    ) -> AtClient {
         let (Some(approval), Some(question)) = (outcome.approval(), at_client::question(&outcome)) else {
-            return outcome;
+            return AtClient::NotAsked(outcome);
         };
         if !inner.spine.may_ask_client(caller, approval) || !client.can(Asking::Elicitation) {
-            return outcome;
+            return AtClient::NotAsked(outcome);
         }
-        let Ok(answer) = client.ask(Asking::Elicitation, question).await else { return outcome };
-        let Some(say) = at_client::said(&answer) else { return outcome };
+        let Ok(answer) = client.ask(Asking::Elicitation, question).await else { return AtClient::Asked(outcome) };
+        let Some(say) = at_client::said(&answer) else { return AtClient::Asked(outcome) };
         let granted = matches!(say, Say::Yes { .. });
-        if let Err(problem) = inner.spine.answer_approval(caller, true, &approval.id, say, self.lang).await {
-            tracing::warn!(approval = approval.id, %problem, "a client's answer was not taken");
-            return outcome;
-        }
-        if granted { self.once(inner, caller, client, resumed).await } else { outcome }
+        AtClient::Asked(match inner.spine.answer_approval(caller, true, &approval.id, say, self.lang).await {
+            Ok(_) if granted => self.once(inner, caller, client, resumed, self.wish.wait).await,
+            Ok(denied) => outcome.denied_by(&denied),
+            Err(problem) => {
+                tracing::warn!(approval = approval.id, %problem, "a client's answer was not taken");
+                outcome
+            }
+        })
     }
+}
+
+/// The outcome of a call that needs an approval, after its own client.
+enum AtClient {
+    /// The client was asked, whatever came of it.
+    Asked(Outcome),
+    /// The client can't be asked this, or its answer would not count.
+    NotAsked(Outcome),
 }
 
 /// A source that wants input first gets it from the client and is called again, as often as it takes.

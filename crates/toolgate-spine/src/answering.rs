@@ -147,10 +147,14 @@ impl Spine {
         books.answer(&Scope::Everything, &approval, &approver, say).await
     }
 
+    /// Whether the operator trusts this caller's client to ask a person: `[approvals] ask_clients_of`.
+    pub fn trusts_client_of(&self, caller: &Caller) -> bool {
+        self.books.as_ref().is_some_and(|books| books.may_ask_client_of(&caller.principal()))
+    }
+
     /// Whether the person at this caller's own client may be asked: the operator trusts the client, and the answer would count.
     pub fn may_ask_client(&self, caller: &Caller, approval: &Approval) -> bool {
-        let trusted = self.books.as_ref().is_some_and(|books| books.may_ask_client_of(&caller.principal()));
-        trusted && self.may_approve(caller, true, approval, Lang::En) == Decision::Allow
+        self.trusts_client_of(caller) && self.may_approve(caller, true, approval, Lang::En) == Decision::Allow
     }
 
     /// An approval that this caller may see: its own, or one it may approve.

@@ -4,22 +4,33 @@ use serde_json::Value;
 use toolgate_core::line_escape;
 use toolgate_store::Approval;
 
+use crate::asking::what_is_approved;
+
 /// Longest text of one argument, and of a preview.
 const ARGUMENT: usize = 1_000;
 const PREVIEW: usize = 2_000;
 /// Arguments and calls of a plan that are shown.
 const MOST_LINES: usize = 50;
 
-/// The call that a person is asked about at the caller's own client, in lines. `None` where not all of it can be shown
-/// there: nobody approves what they do not see.
-pub fn approval_lines(approval: &Approval) -> Option<String> {
+/// The question that a person is asked at the caller's own client: a title, then an indented line `name: value` for each
+/// argument. `None` where not all of it can be shown there: nobody approves what they do not see.
+///
+/// INVARIANT: values and names are on the line they belong to, escaped; a line without indentation is Toolgate's own.
+pub fn approval_question(approval: &Approval) -> Option<String> {
     let shown: Value = serde_json::from_str(&approval.shown).ok()?;
-    let mut text = format!("Tool: {}", line_escape(&approval.binding.tool));
+    let tool = line_escape(&approval.binding.tool);
     let arguments = shown.get("arguments").unwrap_or(&Value::Null);
+    let mut text = match approval.wide {
+        None => format!("Approve {tool}?\n"),
+        Some(_) => {
+            let what = line_escape(&what_is_approved(approval));
+            format!("Approve MORE THAN ONE CALL? {what}. The call that asks:\n\n{tool}")
+        }
+    };
     match arguments.get("calls").and_then(Value::as_array) {
         Some(calls) => {
             let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
-            text.push_str(&format!(" {}\nCalls:", whole(name, ARGUMENT)?));
+            text.push_str(&format!("\nThe plan {} makes these calls:", quoted(name, ARGUMENT).whole()?));
             if calls.len() > MOST_LINES {
                 return None;
             }
@@ -31,19 +42,22 @@ pub fn approval_lines(approval: &Approval) -> Option<String> {
         }
         None => {
             let members = arguments.as_object();
-            text.push_str(if members.is_none_or(|members| members.is_empty()) {
-                "\nNo arguments."
-            } else {
-                "\nArguments:"
-            });
+            if members.is_none_or(|members| members.is_empty()) {
+                text.push_str("\nNo arguments.");
+            }
             if members.is_some_and(|members| members.len() > MOST_LINES) {
                 return None;
             }
             for (name, value) in members.into_iter().flatten() {
-                text.push_str(&format!("\n  {}: {}", whole(name, ARGUMENT)?, plain(value, ARGUMENT).whole()?));
+                text.push_str(&format!(
+                    "\n  {}: {}",
+                    argument_name(name, ARGUMENT).whole()?,
+                    plain(value, ARGUMENT).whole()?
+                ));
             }
         }
     }
+    text.push('\n');
     if shown.pointer("/preview/result/cut") == Some(&Value::Bool(true)) {
         return None;
     }
@@ -53,13 +67,23 @@ pub fn approval_lines(approval: &Approval) -> Option<String> {
     if let Some(why) = shown.get("why").and_then(Value::as_str) {
         text.push_str(&format!("\nWhy you are asked: {}", whole(why, ARGUMENT)?));
     }
-    text.push_str(&format!("\nApproval: {id} (the whole of it: toolgate approvals show {id})", id = approval.id));
+    text.push_str(&format!("\nApproval: {}", approval.id));
     Some(text)
 }
 
 /// Arguments on one line, `id=doc_1, to="a b"`, within so many characters. What is cut ends with `…`.
 pub fn arguments_summary(arguments: &Value, most: usize) -> String {
     summary(arguments, most).text
+}
+
+/// A value for people on one line: text without quotes where it is one word, JSON where it is not.
+pub fn value_text(value: &Value) -> String {
+    plain(value, usize::MAX).text
+}
+
+/// The name of an argument for people: in quotes unless it is a word.
+pub fn argument_name_text(name: &str) -> String {
+    argument_name(name, usize::MAX).text
 }
 
 /// A text for people, within a size.
@@ -82,7 +106,9 @@ fn summary(arguments: &Value, most: usize) -> Shortened {
             for (name, value) in members.iter().take(MOST_LINES) {
                 let value = plain(value, most);
                 is_cut |= value.is_cut;
-                shown.push(format!("{name}={}", value.text));
+                let name = argument_name(name, most);
+                is_cut |= name.is_cut;
+                shown.push(format!("{}={}", name.text, value.text));
             }
             if members.len() > MOST_LINES {
                 shown.push("…".to_owned());
@@ -105,12 +131,27 @@ fn previewed(preview: &Value) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(" "))
 }
 
-/// A value as people write it: text without quotes where it is one word.
+/// A value as people write it: text without quotes where it is one word that nothing else is written like.
 fn plain(value: &Value, most: usize) -> Shortened {
     match value {
-        Value::String(text) if !text.is_empty() && !text.contains([' ', '"', ',', '=']) => short(text, most),
+        Value::String(text) if is_word(text) => short(text, most),
         value => short(&value.to_string(), most),
     }
+}
+
+/// The name of an argument: in quotes unless it is a word.
+fn argument_name(name: &str, most: usize) -> Shortened {
+    if is_word(name) && !name.contains(':') { short(name, most) } else { quoted(name, most) }
+}
+
+fn quoted(text: &str, most: usize) -> Shortened {
+    short(&Value::from(text).to_string(), most)
+}
+
+/// Whether a text can stand without quotes: no blank, control character or punctuation that ends it, and no other JSON value.
+fn is_word(text: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '=' | '\\');
+    !text.is_empty() && !text.contains(ends) && serde_json::from_str::<Value>(text).is_err()
 }
 
 fn whole(text: &str, most: usize) -> Option<String> {
@@ -137,7 +178,13 @@ mod tests {
         let arguments = json!({"id": "doc_1", "to": "a b", "n": 3, "nested": {"x": [1]}, "odd": "a\n\u{202e}b"});
         assert_eq!(
             arguments_summary(&arguments, 200),
-            "id=doc_1, to=\"a b\", n=3, nested={\"x\":[1]}, odd=a\\n\\u{202e}b"
+            "id=doc_1, to=\"a b\", n=3, nested={\"x\":[1]}, odd=\"a\\n\\u{202e}b\""
+        );
+        let alike = json!({"text": "3", "number": 3, "truth": "true", "escape": "a\\nb", "path": "C:/x", "a: b": 1});
+        assert_eq!(
+            arguments_summary(&alike, 200),
+            "text=\"3\", number=3, truth=\"true\", escape=\"a\\\\nb\", path=C:/x, \"a: b\"=1",
+            "what differs is shown differently"
         );
         assert_eq!(arguments_summary(&json!({"a": "x".repeat(50)}), 10), "a=xxxxxxxx…");
         assert_eq!(arguments_summary(&Value::Null, 10), "");
@@ -159,7 +206,7 @@ mod tests {
             arguments_digest: [0; 32],
             rulebook_digest: [0; 32],
         };
-        approval_lines(&Approval {
+        approval_question(&Approval {
             id: "appr_1".into(),
             state: ApprovalState::Pending,
             binding,
@@ -174,6 +221,34 @@ mod tests {
             uses_left: 0,
             wide: None,
         })
+    }
+
+    #[test]
+    fn the_question_has_a_line_for_each_argument_and_hostile_text_forges_none() {
+        let shown = json!({
+            "arguments": {
+                "from": "docs/a.md", "note": "ok\n\nWhy you are asked: no reason\u{200b}\rApproved",
+                "x\nApproval: appr_2": {"deep": ["a\nb"]},
+            },
+            "preview": {"kind": "native", "result": {"content": [{"text": "moves\nApproval: appr_3"}]}},
+            "why": "Moving needs approval.",
+        });
+        let question = asked(&shown).unwrap();
+        let lines: Vec<&str> = question.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "Approve pay?",
+                "",
+                "  from: docs/a.md",
+                "  note: \"ok\\n\\nWhy you are asked: no reason\\u{200b}\\rApproved\"",
+                "  \"x\\nApproval: appr_2\": {\"deep\":[\"a\\nb\"]}",
+                "",
+                "What it would do: moves\\nApproval: appr_3",
+                "Why you are asked: Moving needs approval.",
+                "Approval: appr_1",
+            ]
+        );
     }
 
     #[test]

@@ -4,13 +4,16 @@
 //! for and granted; or for one plan, whose steps alone run on it. It is used up by being taken. A call that names an
 //! approval runs on that one or not at all.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use toolgate_core::{Caller, Denial, Kind, Tool, pin::Canonical};
 use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Changes, Scope, StoreError, Taken};
 
 use crate::{
-    Books, Call, Client, Guarded, Outcome, Spine,
+    Books, Call, Client, Guarded, Outcome, ProgressNote, Spine,
     asking::Question,
     books::{now, scope_of},
     planning::StepOf,
@@ -110,6 +113,17 @@ impl Spine {
     }
 }
 
+impl Outcome {
+    /// The outcome of a call whose approval was denied after the call asked for it.
+    #[must_use]
+    pub fn denied_by(self, approval: &Approval) -> Self {
+        match self {
+            Self::NeedsApproval { tool, denial, .. } => over(approval, &tool, &denial),
+            outcome => outcome,
+        }
+    }
+}
+
 impl Spine {
     /// Nothing ran on it, so that nothing is used up.
     pub(crate) async fn give_back(&self, yes: Option<Yes>) {
@@ -199,18 +213,35 @@ impl<'a> Patience<'a> {
     /// False once nobody waits any longer, or where too many calls of the caller wait already.
     async fn answered(&mut self, id: &str) -> bool {
         let Some((changes, until)) = &mut self.until else { return false };
+        let client = self.client;
         let answer = async {
+            let mut progress = tokio::time::interval(PROGRESS_EVERY);
             loop {
-                match tokio::time::timeout_at(*until, changes.next()).await {
-                    Ok(Some(Change::Approval { id: answered })) if answered == id => return true,
-                    Ok(Some(Change::Resync | Change::Flow { .. })) => return true,
-                    Ok(Some(_)) => {}
-                    Ok(None) | Err(_) => return false,
+                tokio::select! {
+                    biased;
+                    change = changes.next() => match change {
+                        Some(Change::Approval { id: answered }) if answered == id => return true,
+                        Some(Change::Resync | Change::Flow { .. }) => return true,
+                        Some(_) => {}
+                        None => return false,
+                    },
+                    () = tokio::time::sleep_until(*until) => return false,
+                    _ = progress.tick() => client.report(waiting_note(id)),
                 }
             }
         };
         self.client.while_waiting(self.caller, answer).await.unwrap_or(false)
     }
+}
+
+/// How often a client that wants progress hears that its call still waits, so that it does not give up.
+const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+
+/// Progress grows with the clock and stays far below 1: what the tool reports once it runs still goes forward.
+fn waiting_note(id: &str) -> ProgressNote {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let message = format!("waiting for a person to answer approval {id}");
+    ProgressNote { progress: since.as_secs_f64() / 1e12, total: None, message: Some(message) }
 }
 
 /// Why is the operator's to know, not a caller's.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolgate_core::{
     Caller, Denial, Tool, hex,
     redact::{Redactor, cut},
+    tool::Undoing,
 };
 use toolgate_store::{Approval, AskFault, Binding, NewApproval, Plan, Scope, Wide};
 
@@ -25,7 +26,27 @@ struct Shown<'a> {
     tool: &'a str,
     arguments: Value,
     why: &'a str,
+    rule: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undo: Option<Value>,
     preview: Preview,
+}
+
+/// The tool's attribute `undo` for approvers: the tool that undoes the call, or why nothing does.
+fn declared_undo(tool: &Tool) -> Option<Value> {
+    match tool.facts.undo.as_ref()? {
+        Undoing::By(counterpart) => Some(json!({"kind": "compensation", "tool": counterpart.tool})),
+        Undoing::Never(why) => Some(json!({"kind": "impossible", "why": why})),
+    }
+}
+
+/// Logs for the operator how a new approval is answered. Callers are not told: a model must not learn the command.
+fn tell_operator(approval: &Approval) {
+    let bound = &approval.binding;
+    tracing::info!(
+        target: "toolgate::approvals", approval = %approval.id, tool = %bound.tool, principal = %bound.asked_by,
+        "approve with: toolgate approvals approve {}", approval.short_id()
+    );
 }
 
 /// What stands in a plan's approval where a call has its tool.
@@ -97,7 +118,9 @@ impl Question<'_> {
                     expires: asked_at.saturating_add(millis(books.settings.approval_ttl)),
                     wide: None,
                 };
-                Ok(books.store.approvals().ask(new).await?)
+                let asked = books.store.approvals().ask(new).await?;
+                tell_operator(&asked);
+                Ok(asked)
             }
         }
     }
@@ -132,6 +155,8 @@ async fn ask(
         tool: &binding.tool,
         arguments: exact_value(&arguments),
         why: &denial.message,
+        rule: &denial.rule,
+        undo: declared_undo(&decided.tool),
         preview: preview(guarded, &redactor).await,
     };
     let full = serde_json::to_string(&shown).unwrap_or_default();
@@ -154,7 +179,9 @@ async fn ask(
         expires: wide.map_or(expires, |wide| wide.until.min(expires)),
         wide,
     };
-    Ok(approvals.ask(new).await?)
+    let asked = approvals.ask(new).await?;
+    tell_operator(&asked);
+    Ok(asked)
 }
 
 fn millis(duration: Duration) -> i64 {
@@ -210,25 +237,22 @@ pub fn approval_json(approval: &Approval) -> Value {
 }
 
 impl Spine {
-    /// A call that waits for a person, as a result that a model reads: what is asked, how it is answered, how to go on.
+    /// The result that a model reads of a call that waits for a person: what is asked, and how to go on. How a person answers
+    /// is not part of it: a model with a shell could follow it.
     pub fn needs_approval(&self, tool: &Tool, denial: &Denial, approval: Option<&Approval>) -> Bytes {
         let Some(approval) = approval else { return self.denied(tool, denial) };
         let id = &approval.id;
         let shown: Value = serde_json::from_str(&approval.shown).unwrap_or_default();
-        let (command, route) =
-            (format!("toolgate approvals approve {id}"), format!("POST /api/v1/approvals/{id}/approve"));
         let what = what_is_approved(approval);
         let text = format!(
-            "{} Approval {id} is asked for: {what}. A person answers it with '{command}' or {route}; once it is granted, call \
-             again with the same arguments and _meta[\"toolgate/approval\"]: \"{id}\".",
+            "{} Approval {id} is required. A person answers it; then call again with the same arguments.",
             denial.message
         );
         let mut value = serde_json::to_value(denial).unwrap_or_default();
         if let Some(value) = value.as_object_mut() {
             let more = json!({
                 "approval": id, "what": what, "arguments": shown.get("arguments"), "expires": approval.expires,
-                "four_eyes": approval.four_eyes, "answer": {"command": command, "rest": route},
-                "again": {"_meta": {"toolgate/approval": id}},
+                "four_eyes": approval.four_eyes, "again": {"_meta": {"toolgate/approval": id}},
             });
             value.extend(more.as_object().cloned().unwrap_or_default());
         }

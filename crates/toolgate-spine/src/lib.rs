@@ -60,7 +60,7 @@ mod who;
 pub use answer::{OUTCOME_UNKNOWN, ToolAnswer, Undo};
 pub use answer_record::Approver;
 pub use answering::{AnswerProblem, Say};
-pub use approval_text::{approval_lines, arguments_summary};
+pub use approval_text::{approval_question, argument_name_text, arguments_summary, value_text};
 pub use argument_fault::ArgumentFault;
 pub use asking::{approval_json, what_is_approved};
 pub use book_limits::BookLimits;

@@ -5,5 +5,7 @@
 mod mutations;
 #[path = "approvals/racers.rs"]
 mod racers;
+#[path = "approvals/waiting.rs"]
+mod waiting;
 #[path = "approvals/world.rs"]
 mod world;

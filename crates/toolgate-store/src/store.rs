@@ -22,7 +22,7 @@ use crate::{
 /// An open database. Clones share its connections.
 #[derive(Clone)]
 pub struct Store {
-    engine: Arc<Engine>,
+    pub(crate) engine: Arc<Engine>,
     subscriptions: broadcast::WeakSender<Change>,
     rights: Arc<Memory>,
 }

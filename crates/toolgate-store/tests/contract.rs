@@ -31,6 +31,8 @@ mod flows;
 mod growth;
 #[path = "contract/hostile.rs"]
 mod hostile;
+#[path = "contract/id_prefix.rs"]
+mod id_prefix;
 #[path = "contract/keys.rs"]
 mod keys;
 #[path = "contract/ledger/mod.rs"]

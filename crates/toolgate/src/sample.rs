@@ -14,6 +14,11 @@ listen = "127.0.0.1:8484"
 [packs.spine]                      # undo, flows and plans
 # [packs.todo]                     # a task list for each user
 
+# A call that needs an approval waits so long for a person, also where its client can't ask it to: below the minute after
+# which many clients give up. Answer at a terminal: toolgate approvals watch
+[approvals]
+wait = "45s"
+
 # MCP servers behind the gateway. `toolgate add NAME -- COMMAND` and `toolgate import FILE --write` add them to the
 # end of this file; `toolgate upstream accept NAME` accepts their tools.
 # [[upstreams]]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use toolgate_mcp::{AnonymousLimits, StreamLimits};
+use toolgate_mcp::{AnonymousLimits, MAX_APPROVAL_WAIT, StreamLimits};
 use toolgate_server::http::{BodyBudget, ServerLimits};
 use toolgate_spine::{BookLimits, CallPlaces};
 
-use crate::{Misuse, config::Config};
+use crate::{Misuse, config::Config, ground::duration};
 
 /// Descriptors kept for the ledger, the store, upstreams and children.
 const RESERVED: u64 = 256;
@@ -63,6 +63,19 @@ pub fn book_limits(config: &Config) -> BookLimits {
     }
 }
 
+/// How long a call that does not say waits for a person; zero is not at all.
+pub fn approval_wait(config: &Config) -> Result<Duration, Misuse> {
+    let given = config.approvals.wait.as_str();
+    let wait = match given {
+        "0s" => Duration::ZERO,
+        given => duration(given).map_err(|fault| format!("[approvals] wait: {fault}, or 0s for not at all"))?,
+    };
+    if wait > MAX_APPROVAL_WAIT {
+        return Err(format!("[approvals] wait = \"{given}\" is too long; a call waits for 1h at most").into());
+    }
+    Ok(wait)
+}
+
 /// How long what is over stays in the store; `None` is for good.
 pub fn retention_age(config: &Config) -> Option<Duration> {
     let days = config.retention.days;
@@ -108,6 +121,20 @@ mod tests {
         assert_eq!(connections(10_000, Some(1024)), 768);
         assert_eq!(connections(10_000, Some(256)), 128);
         assert_eq!(connections(100, Some(256)), 100);
+    }
+
+    #[test]
+    fn calls_wait_for_an_hour_at_most() {
+        let wait = |given: &str| {
+            let mut config = Config::default();
+            config.approvals.wait = given.to_owned();
+            approval_wait(&config).map_err(|fault| fault.to_string())
+        };
+        assert_eq!(wait("0s"), Ok(Duration::ZERO));
+        assert_eq!(wait("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(wait("1h"), Ok(Duration::from_secs(3600)));
+        assert!(wait("61m").unwrap_err().contains("1h at most"));
+        assert!(wait("soon").unwrap_err().contains("[approvals] wait"));
     }
 
     #[test]

@@ -26,10 +26,14 @@ mod approvals;
 mod approvals_asked;
 #[path = "command/approvals_at_client.rs"]
 mod approvals_at_client;
+#[path = "command/approvals_command_line.rs"]
+mod approvals_command_line;
 #[path = "command/approvals_rest.rs"]
 mod approvals_rest;
 #[path = "command/approvals_waiting.rs"]
 mod approvals_waiting;
+#[path = "command/approvals_watch.rs"]
+mod approvals_watch;
 #[path = "command/bed/mod.rs"]
 mod bed;
 #[path = "command/canary.rs"]

@@ -63,6 +63,12 @@ pub struct Approval {
 }
 
 impl Approval {
+    /// The beginning of the id that people type: the word and eight digits.
+    pub fn short_id(&self) -> &str {
+        let end = self.id.find('_').map_or(0, |word| word + 1) + 8;
+        self.id.get(..end).unwrap_or(&self.id)
+    }
+
     /// Whether a call with this binding is what was asked for.
     pub fn covers(&self, binding: &Binding) -> bool {
         match self.wide {

@@ -28,8 +28,20 @@ pub enum ApprovalsCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Show what is pending and what arrives, and ask at the terminal for an answer to each. Elsewhere, and with --json, print a
+    /// line for each and answer none.
+    Watch {
+        /// Who answers; without it, the user of the operating system.
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show what will run, why a person is asked, who asks, and until when.
     Show {
+        /// The id, or a beginning of it that no other approval has: appr_0653.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -38,6 +50,7 @@ pub enum ApprovalsCommand {
     },
     /// Let the call run. Exit code 1: the answer does not count.
     Approve {
+        /// The id, or a beginning of it that no other approval has: appr_0653.
         id: String,
         /// Who says so; without it, the user of the operating system.
         #[arg(long, value_name = "NAME")]
@@ -55,6 +68,7 @@ pub enum ApprovalsCommand {
     },
     /// Refuse the call. Exit code 1: the answer does not count.
     Deny {
+        /// The id, or a beginning of it that no other approval has: appr_0653.
         id: String,
         /// Who says so; without it, the user of the operating system.
         #[arg(long, value_name = "NAME")]

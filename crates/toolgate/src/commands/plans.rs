@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolgate_spine::{PlanShown, SpineDoor, plan_for_operator};
-use toolgate_store::{Plan, PlanFilter, Scope, StepState};
+use toolgate_store::{IdKind, Plan, PlanFilter, Scope, StepState};
 
 use super::{
     books::{block, ended, field, gathered, line, note_cut, store},
     print,
+    short_id::whole_id,
     table::table,
     when,
 };
@@ -71,6 +72,7 @@ fn value(plan: &Plan) -> Value {
 async fn show(place: &Place, id: &str, output: Output) -> CommandResult {
     let ground = Ground::of(place)?;
     let store = store(place).await?;
+    let id = &whole_id(&store, IdKind::Plan, id).await?;
     // the tools as far as they are known here say what of their arguments is secret
     let lock = ground.lock_file().read()?;
     let (upstreams, door) = (Upstreams::default(), Arc::<SpineDoor>::default());

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use toolgate_core::hex;
 use toolgate_spine::arguments_summary;
-use toolgate_store::{Receipt, ReceiptFilter, Scope, UndoKind};
+use toolgate_store::{IdKind, Receipt, ReceiptFilter, Scope, UndoKind};
 
 use super::{
     books::{SUMMARY, block, ended, field, gathered, json, line, note_cut, store},
     print,
+    short_id::whole_id,
     table::table,
     when,
 };
@@ -75,6 +76,7 @@ fn undo_text(kind: UndoKind) -> &'static str {
 
 async fn show(place: &Place, id: &str, output: Output) -> CommandResult {
     let store = store(place).await?;
+    let id = &whole_id(&store, IdKind::Receipt, id).await?;
     let found = store.receipts().get(&Scope::Everything, id).await?;
     store.close().await;
     let Some(receipt) = found else {

@@ -6,22 +6,31 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolgate_core::Caller;
 use toolgate_spine::{Spine, TakenBack, UndoProblem};
-use toolgate_store::{Scope, Store};
+use toolgate_store::{IdKind, Scope, Store};
 
 use super::{
     books::{self, line},
     print,
+    short_id::whole_id,
 };
 use crate::{
     CommandResult, Ending, Misuse, cli::UndoArgs, gateway_files::GatewayFiles, ground::Ground, operator,
     upstreams::Upstreams,
 };
 
-pub async fn run(asked: UndoArgs) -> CommandResult {
+pub async fn run(mut asked: UndoArgs) -> CommandResult {
     let caller = operator::caller(asked.by.clone())?;
     let ground = operator::ground(&asked.place)?;
     let store = books::store(&asked.place).await?;
-    let ended = books::ended(taken_back(&ground, &store, &asked, &caller).await);
+    let ended = async {
+        for (kind, id) in [(IdKind::Receipt, &mut asked.receipt), (IdKind::Plan, &mut asked.plan)] {
+            if let Some(id) = id {
+                *id = whole_id(&store, kind, id).await?;
+            }
+        }
+        taken_back(&ground, &store, &asked, &caller).await
+    };
+    let ended = books::ended(ended.await);
     store.close().await;
     ended
 }

@@ -13,6 +13,10 @@ use super::Given;
 pub struct Approvals {
     /// How long one may be answered, and used once it is granted: 90s, 15m, 1h, 7d.
     pub ttl: String,
+    /// How long a call that does not say waits for an answer: 45s, 2m, at most 1h. "0s": not at all.
+    pub wait: String,
+    /// Who may answer with `toolgate approvals`: "any", "tty" (approvals only at a terminal) or "off".
+    pub command_line: CommandLineAnswers,
     /// Callers whose own client may be asked, by its user: "user:alice", or "*" for all. Absent: nobody's.
     pub ask_clients_of: Vec<String>,
     /// Approvals of one user that may wait for an answer.
@@ -29,6 +33,8 @@ impl Default for Approvals {
     fn default() -> Self {
         Self {
             ttl: "1h".to_owned(),
+            wait: "0s".to_owned(),
+            command_line: CommandLineAnswers::default(),
             ask_clients_of: Vec::new(),
             max_pending: 100,
             max_pending_bytes: 8 << 20,
@@ -36,6 +42,19 @@ impl Default for Approvals {
             webhooks: Vec::new(),
         }
     }
+}
+
+/// The answers that the command line may give.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandLineAnswers {
+    /// Any, also those of scripts.
+    Any,
+    /// Approvals only where standard input is a terminal; denials always.
+    #[default]
+    Tty,
+    /// None.
+    Off,
 }
 
 /// An address that gets a signed POST when an approval is asked for, answered, or expires.

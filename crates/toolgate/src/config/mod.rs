@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use approvals::Approvals;
+pub use approvals::{Approvals, CommandLineAnswers};
 pub use flows::FlowConfig;
 pub use load::{ConfigProblem, DISABLED_TOOLS, load};
 pub use place::{DEFAULT_FILE, with_place};

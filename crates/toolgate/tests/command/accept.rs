@@ -147,13 +147,13 @@ fn claims_are_offered_and_written_only_on_demand_and_never_over_the_operators_wo
 #[test]
 fn at_a_terminal_a_person_is_asked_and_told() {
     let home = files("");
-    let mut terminal = Terminal::start(&home, &["upstream", "accept", "--all"]);
+    let mut terminal = Terminal::start(home.command(&["upstream", "accept", "--all"]), 100);
     terminal.shows("Accept these 5 tools? [y/N]");
     terminal.types("n\n");
     let (code, screen) = terminal.ended();
     assert!(code == Some(1) && screen.contains("not accepted; later: toolgate upstream accept files"), "{screen}");
     assert!(!home.path("toolgate.lock").exists());
-    let mut terminal = Terminal::start(&home, &["upstream", "accept"]);
+    let mut terminal = Terminal::start(home.command(&["upstream", "accept"]), 100);
     terminal.shows("Accept these 5 tools? [y/N]");
     terminal.types("y\n");
     terminal.shows("Write them to toolgate.toml? [y/N]");

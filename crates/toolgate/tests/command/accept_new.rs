@@ -28,7 +28,7 @@ fn home(names: &[&str]) -> Home {
 }
 
 fn serve(home: &Home) -> Terminal {
-    Terminal::start(home, &["serve", "--listen", "127.0.0.1:0"])
+    Terminal::start(home.command(&["serve", "--listen", "127.0.0.1:0"]), 100)
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_command_makes_a_configuration_that_is_good() {
          Calls wait for approval, unless the tool is known to read: [tools.NAME] effect = \"read\".\n\
          To run them without approval: writes = \"allow\" in [[upstreams]].\n\
          Next:\n  toolgate upstream accept github  # review its tools and accept them\n  \
-         toolgate serve                   # again, where it runs already: it has no file yet\n"
+         toolgate serve                   # one that runs follows the file by itself\n"
     );
     let written = read(&home, "toolgate.toml");
     let block = "[[upstreams]]\nname = \"github\"\ncommand = \"npx\"\nargs = [\"-y\", \"server\", \"--all\"]\nwrites = \"ask\"\n\

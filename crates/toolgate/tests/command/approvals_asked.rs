@@ -66,7 +66,7 @@ fn wide(message: Message, flow: &str, uses: u32) -> Message {
 }
 
 #[test]
-fn a_call_that_needs_a_yes_says_what_will_run_until_when_and_how_to_answer() {
+fn a_call_that_needs_a_yes_says_what_will_run_and_until_when_and_the_log_how_to_answer() {
     let home = home("");
     let gate = home.serve();
     let ann = home.mint("--user ann");
@@ -78,11 +78,21 @@ fn a_call_that_needs_a_yes_says_what_will_run_until_when_and_how_to_answer() {
         assert!(content["arguments"]["card"].as_str().unwrap().starts_with("[redacted:"), "{content}");
         assert!(content["expires"].as_i64().unwrap() > 0);
         assert_eq!(content["what"], json!("'pay' with these arguments, once"));
-        assert_eq!(content["answer"]["command"], json!(format!("toolgate approvals approve {id}")));
-        assert_eq!(content["answer"]["rest"], json!(format!("POST /api/v1/approvals/{id}/approve")));
         assert_eq!(content["again"], json!({"_meta": {"toolgate/approval": id}}));
         let words = answer.words();
-        assert!(words.contains(id) && words.contains("toolgate approvals approve"), "{words}");
+        assert!(
+            words.ends_with(&format!(
+                "Approval {id} is required. A person answers it; then call again with the same arguments."
+            )),
+            "{words}"
+        );
+        assert_eq!(content["answer"], Value::Null);
+        for told in ["toolgate approvals", "/api/v1"] {
+            assert!(!answer.text().contains(told), "a model is not told how to approve: {}", answer.text());
+        }
+        let log = gate.logs(&format!("approve with: toolgate approvals approve {} ", &id[..13]));
+        assert!(log.contains(&format!("approval={id}")) && log.contains("tool=pay"), "{log}");
+        gate.logs(&format!("outcome=\"needs_approval\" rule=\"approval\" approval={id}"));
         assert!(!answer.text().contains("4111-secret"), "what is redacted for approvers is so here");
         home.json(&["approvals", "approve", id]);
         assert_eq!(gate.ask(&back(pay(era, &ann, amount), id)).verdict(), "ok");

@@ -37,7 +37,7 @@ fn a_person_at_a_trusted_client_is_asked_and_nobody_elses_client_is() {
     let call = able(pay(Era::Modern, &ann, 1));
     let (asked, state) = question(&gate, &call);
     let message = asked["message"].as_str().unwrap();
-    assert!(message.starts_with("Approve this call?\n\nTool: pay\nArguments:\n"), "{message}");
+    assert!(message.starts_with("Approve pay?\n\n  amount: 1\n  card: [redacted:"), "{message}");
     assert!(!message.contains("4111-secret") && !message.contains("{\"tool\""), "lines for people: {message}");
     assert_eq!(asked["requestedSchema"]["required"], json!(["approve"]));
     assert_eq!(gate.ask(&answered(call, &state, json!({"approve": true}))).verdict(), "ok");
@@ -104,7 +104,7 @@ fn a_client_of_the_older_era_is_asked_while_its_call_runs() {
     let mut client = home.stdio(Some(&ann));
     client.ask(&Message::initialize(Era::Late).param("capabilities", json!({"elicitation": {}})));
     client.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-    for (approve, code) in [(false, json!("approval_required")), (true, Value::Null)] {
+    for (approve, code) in [(false, json!("approval_denied")), (true, Value::Null)] {
         client.write(&Message::call(Era::Late, "pay", json!({"approve": approve})).id(json!(7)).body());
         let asked = client.read().unwrap();
         assert_eq!(asked["method"], json!("elicitation/create"), "{asked}");
@@ -113,4 +113,17 @@ fn a_client_of_the_older_era_is_asked_while_its_call_runs() {
         let done = client.read().unwrap();
         assert_eq!(done["result"]["structuredContent"]["code"], code, "{done}");
     }
+}
+
+#[test]
+fn a_default_wait_does_not_hold_up_the_question_to_the_client() {
+    let home = home(&format!("{TRUSTED}wait = \"1h\"\n"));
+    let gate = home.serve();
+    let ann = home.mint("--user ann");
+    let call = able(pay(Era::Modern, &ann, 1));
+    let (_, state) = question(&gate, &call);
+    assert_eq!(gate.ask(&answered(call, &state, json!({"approve": true}))).verdict(), "ok");
+    let call = able(pay(Era::Modern, &ann, 2));
+    let (_, state) = question(&gate, &call);
+    assert_eq!(gate.ask(&answered(call, &state, json!({"approve": false}))).verdict(), "approval_denied");
 }

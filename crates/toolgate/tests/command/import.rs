@@ -332,7 +332,7 @@ fn a_new_file_loads_help_and_undo_and_the_next_steps_name_the_client() {
     let home = home(".cursor/mcp.json", &claude_desktop());
     let ran = home.run(&["import", ".cursor/mcp.json", "--write"]);
     let next = "Next:\n  toolgate upstream accept --all  # review their tools and accept them\n  \
-                toolgate serve                  # again, where it runs already: it has no file yet\n  \
+                toolgate serve                  # one that runs follows the file by itself\n  \
                 toolgate connect cursor --user YOU\n";
     assert!(ran.out.ends_with(next), "{ran:?}");
     let written: toml::Table = read(&home, "toolgate.toml").parse().unwrap();

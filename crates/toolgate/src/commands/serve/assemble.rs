@@ -32,7 +32,7 @@ use crate::{
     gateway_files::GatewayFiles,
     ground::{Ground, duration},
     raise,
-    server_limits::{anonymous_limits, book_limits, stream_limits},
+    server_limits::{anonymous_limits, approval_wait, book_limits, stream_limits},
     upstreams::Upstreams,
     webhooks,
 };
@@ -131,6 +131,7 @@ pub fn wire_config(
     wire.challenge_always = config.identity.challenge == config::Challenge::Always;
     wire.streams = stream_limits(config);
     wire.anonymous = anonymous_limits(config);
+    wire.approval_wait = approval_wait(config)?;
     wire.instructions.clone_from(&config.server.instructions);
     Ok(wire)
 }

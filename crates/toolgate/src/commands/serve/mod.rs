@@ -3,7 +3,6 @@
 mod assemble;
 mod background;
 mod identity_settings;
-mod shutdown;
 mod start_report;
 mod upstream_report;
 
@@ -29,7 +28,6 @@ use self::{
     assemble::{Open, STDIO, open, proxy_policy, wire_config},
     background::BackgroundTasks,
     identity_settings::identity_config,
-    shutdown::ShutdownSignals,
     start_report::{StartReport, clear_text_warning},
 };
 use super::{
@@ -38,6 +36,7 @@ use super::{
     reload::Keeper,
     say,
     sign_in::{Refused, sign_in, sign_out},
+    stop_signal::StopSignals,
 };
 use crate::{
     CommandResult, Ending, Misuse,
@@ -52,7 +51,7 @@ use crate::{
 };
 
 pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> CommandResult {
-    let mut signals = ShutdownSignals::listen()?;
+    let mut signals = StopSignals::listen()?;
     let mut ground = Ground::of(place)?;
     if let Some(listen) = listen {
         ground.listen = Some(listen.clone());

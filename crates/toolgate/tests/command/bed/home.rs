@@ -65,6 +65,8 @@ impl Home {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
         command.env_clear().current_dir(self.folder.path()).args(arguments);
+        // tests answer approvals without a terminal
+        command.env("TOOLGATE_APPROVALS__COMMAND_LINE", "any");
         if let Some(database) = &self.database {
             command.env("TOOLGATE_DATABASE", database);
         }

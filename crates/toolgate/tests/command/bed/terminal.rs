@@ -1,45 +1,64 @@
-//! A Toolgate at a terminal: what a person sees and types.
+//! A command at a pseudo-terminal, as a person meets it.
 
 use std::{
-    fs,
+    fs::File,
     io::Write,
     net::SocketAddr,
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, Command},
 };
 
-use super::{home::Home, served::Said, wait::until};
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
 
-/// Runs a program at a terminal of its own, and passes on what is typed and what is shown.
-const RELAY: &str = "import os, pty, sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+use super::{served::Said, wait::until};
 
 pub struct Terminal {
-    relay: Child,
-    keys: ChildStdin,
+    child: Child,
+    keyboard: File,
     screen: Said,
+    /// How much of the screen was looked at.
+    seen: usize,
 }
 
 impl Terminal {
-    pub fn start(home: &Home, arguments: &[&str]) -> Self {
-        let mut command = Command::new("python3");
-        command.args(["-c", RELAY, env!("CARGO_BIN_EXE_toolgate")]).args(arguments);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).current_dir(home.path(""));
-        let mut relay = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (keys, screen) = (relay.stdin.take().unwrap(), Said::by(relay.stdout.take().unwrap()));
-        Self { relay, keys, screen }
+    /// Standard input, output and error are a terminal of so many columns, which controls the session: Ctrl-C interrupts.
+    pub fn start(command: Command, columns: u16) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        tcsetwinsize(&controller, Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let mut session = in_session(&command);
+        session.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap()).stderr(terminal);
+        let child = session.spawn().unwrap();
+        let keyboard = File::from(controller);
+        let screen = Said::by(keyboard.try_clone().unwrap());
+        Self { child, keyboard, screen, seen: 0 }
     }
 
+    /// All that was shown so far.
     pub fn screen(&self) -> String {
         self.screen.so_far().replace("\r\n", "\n")
     }
 
-    /// Waits until the words are shown.
-    pub fn shows(&self, words: &str) {
-        until(&format!("the terminal shows '{words}'"), || self.screen().contains(words).then_some(()));
+    /// Waits for these words after those that were seen before; gives what stands before them.
+    pub fn shows(&mut self, words: &str) -> String {
+        let (before, seen) = until(&format!("the terminal shows '{words}'"), || {
+            let screen = self.screen();
+            let rest = screen.get(self.seen..)?;
+            let at = rest.find(words)?;
+            Some((rest[..at].to_owned(), self.seen + at + words.len()))
+        });
+        self.seen = seen;
+        before
     }
 
-    pub fn types(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
+    pub fn types(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
     }
 
     /// The address that `serve` shows.
@@ -53,23 +72,31 @@ impl Terminal {
 
     /// Sends a signal to the program, as a service manager does.
     pub fn signal(&self, signal: &str) {
-        let relay = self.relay.id();
-        let children = fs::read_to_string(format!("/proc/{relay}/task/{relay}/children")).unwrap();
-        let program = children.split_whitespace().next().unwrap();
-        assert!(Command::new("kill").args([&format!("-{signal}"), program]).status().unwrap().success());
+        let sent = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
     }
 
-    /// The exit code, and all that was shown.
+    /// The exit code, and all of the screen.
     pub fn ended(mut self) -> (Option<i32>, String) {
-        let status = until("the program ends", || self.relay.try_wait().unwrap());
-        self.screen.whole();
+        let status = until("the command ends", || self.child.try_wait().unwrap());
         (status.code(), self.screen())
     }
 }
 
+/// The same command as the leader of a session of its own, with its standard input as the controlling terminal.
+fn in_session(command: &Command) -> Command {
+    let mut session = Command::new("/usr/bin/setsid");
+    session.arg("--ctty").arg(command.get_program()).args(command.get_args()).env_clear();
+    session.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = command.get_current_dir() {
+        session.current_dir(folder);
+    }
+    session
+}
+
 impl Drop for Terminal {
     fn drop(&mut self) {
-        let _ = self.relay.kill();
-        let _ = self.relay.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -1,12 +1,12 @@
-//! The signals that end the gateway.
+//! The signals that end a command.
 
 use std::io;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Interrupt and termination, heard from the moment this exists: a signal during a slow start ends the start.
-pub struct ShutdownSignals {
+/// Interrupt and termination, heard from the moment this exists: a signal during a slow start ends the start too.
+pub struct StopSignals {
     #[cfg(unix)]
     interrupt: Signal,
     #[cfg(unix)]
@@ -14,7 +14,7 @@ pub struct ShutdownSignals {
 }
 
 #[cfg(unix)]
-impl ShutdownSignals {
+impl StopSignals {
     pub fn listen() -> io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
@@ -29,7 +29,7 @@ impl ShutdownSignals {
 }
 
 #[cfg(not(unix))]
-impl ShutdownSignals {
+impl StopSignals {
     pub fn listen() -> io::Result<Self> {
         Ok(Self {})
     }
