@@ -5,20 +5,29 @@ use clap::Command;
 /// The path of each command that does something, and lines to type. What follows `#`, `>` or `|` is for people and shells.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("serve", &["toolgate serve", "toolgate serve --config gate.toml --listen 127.0.0.1:9000"]),
-    ("stdio", &["toolgate stdio --token $TOKEN", "toolgate stdio --agent scribe --project site --passkey-file scribe.key"]),
+    (
+        "stdio",
+        &["toolgate stdio --token $TOKEN", "toolgate stdio --agent scribe --project site --passkey-file scribe.key"],
+    ),
     ("init", &["toolgate init", "toolgate init --config gate.toml"]),
     ("check", &["toolgate check", "toolgate check --schema > toolgate.schema.json"]),
     ("doctor", &["toolgate doctor", "toolgate doctor --listen 127.0.0.1:9000 --json"]),
-    ("explain", &[
-        "toolgate explain add_task --as user=alice",
-        "toolgate explain vault.move --as user=alice --arguments '{\"to\": \"/2026\"}'",
-        "toolgate explain delete_task --as user=kim --approving user:alice    # may kim approve it?",
-    ]),
-    ("matrix", &[
-        "toolgate matrix",
-        "toolgate matrix --tool 'files_*' --differs",
-        "toolgate matrix --as user=alice --as user=bob,tenant=acme,role=admin",
-    ]),
+    (
+        "explain",
+        &[
+            "toolgate explain add_task --as user=alice",
+            "toolgate explain vault.move --as user=alice --arguments '{\"to\": \"/2026\"}'",
+            "toolgate explain delete_task --as user=kim --approving user:alice    # may kim approve it?",
+        ],
+    ),
+    (
+        "matrix",
+        &[
+            "toolgate matrix",
+            "toolgate matrix --tool 'files_*' --differs",
+            "toolgate matrix --as user=alice --as user=bob,tenant=acme,role=admin",
+        ],
+    ),
     ("test", &["toolgate test", "toolgate test members.test.toml"]),
     ("replay", &["toolgate replay --since 7d", "toolgate replay --rulebook new-rules --tool write_file"]),
     ("token mint", &["toolgate token mint --user alice", "toolgate token mint --user kim --operator --ttl 15m"]),
@@ -29,23 +38,32 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("upstream accept", &["toolgate upstream accept files --all"]),
     ("import", &["toolgate import ~/.cursor/mcp.json", "toolgate import ~/.cursor/mcp.json --write"]),
     ("connect", &["toolgate connect cursor --dry-run", "toolgate connect cursor --undo"]),
-    ("key create", &["toolgate key create --user alice --name laptop", "toolgate key create --operator --user metrics --ttl 90d"]),
+    (
+        "key create",
+        &["toolgate key create --user alice --name laptop", "toolgate key create --operator --user metrics --ttl 90d"],
+    ),
     ("key list", &["toolgate key list"]),
     ("key revoke", &["toolgate key revoke key_1f0c22ab"]),
-    ("task start", &[
-        "toolgate task start --owner alice --name 'write the report'",
-        "toolgate task start --process proc_1f0c22ab",
-    ]),
-    ("task finish", &[
-        "toolgate task finish task_1f0c22ab",
-        "toolgate task finish task_1f0c22ab --exit-code 1 --error 'the build failed'",
-    ]),
+    (
+        "task start",
+        &["toolgate task start --owner alice --name 'write the report'", "toolgate task start --process proc_1f0c22ab"],
+    ),
+    (
+        "task finish",
+        &[
+            "toolgate task finish task_1f0c22ab",
+            "toolgate task finish task_1f0c22ab --exit-code 1 --error 'the build failed'",
+        ],
+    ),
     ("task show", &["toolgate task show task_1f0c22ab"]),
     ("task commit", &["toolgate task commit task_1f0c22ab 4b825dc642cb"]),
     ("agent add", &["toolgate agent add scribe --role writer --project site"]),
     ("agent list", &["toolgate agent list"]),
     ("agent show", &["toolgate agent show scribe"]),
-    ("agent set", &["toolgate agent set scribe --status suspended", "toolgate agent set scribe --parent ''    # under nobody"]),
+    (
+        "agent set",
+        &["toolgate agent set scribe --status suspended", "toolgate agent set scribe --parent ''    # under nobody"],
+    ),
     ("agent passkey", &["toolgate agent passkey scribe"]),
     ("agent assign", &["toolgate agent assign scribe site"]),
     ("agent sessions", &["toolgate agent sessions scribe"]),
@@ -92,18 +110,27 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("process next", &["toolgate process next proc_1f0c22ab"]),
     ("approvals list", &["toolgate approvals list --state pending"]),
     ("approvals show", &["toolgate approvals show appr_1f0c22ab"]),
-    ("approvals approve", &["toolgate approvals approve appr_1f0c22ab", "toolgate approvals approve appr_1f0c22ab --until 1h"]),
+    (
+        "approvals approve",
+        &["toolgate approvals approve appr_1f0c22ab", "toolgate approvals approve appr_1f0c22ab --until 1h"],
+    ),
     ("approvals deny", &["toolgate approvals deny appr_1f0c22ab --reason 'not this week'"]),
-    ("ledger verify", &[
-        "toolgate ledger verify",
-        "toolgate ledger verify --checkpoints /mnt/elsewhere/checkpoints.jsonl --since-last",
-    ]),
+    (
+        "ledger verify",
+        &[
+            "toolgate ledger verify",
+            "toolgate ledger verify --checkpoints /mnt/elsewhere/checkpoints.jsonl --since-last",
+        ],
+    ),
     ("ledger tail", &["toolgate ledger tail --follow", "toolgate ledger tail --outcome denied --since 1h"]),
     ("ledger export", &["toolgate ledger export --since 30d > records.jsonl", "toolgate ledger export --format otel"]),
     ("ledger archive", &["toolgate ledger archive --before 90d --to /mnt/elsewhere/archives"]),
     ("ledger verify-archive", &["toolgate ledger verify-archive /mnt/elsewhere/archives"]),
     ("ledger checkpoint", &["toolgate ledger checkpoint --to /mnt/elsewhere/checkpoints.jsonl"]),
-    ("receipts list", &["toolgate receipts list --principal user:alice", "toolgate receipts list --flow release --state done"]),
+    (
+        "receipts list",
+        &["toolgate receipts list --principal user:alice", "toolgate receipts list --flow release --state done"],
+    ),
     ("receipts show", &["toolgate receipts show rcpt_1f0c22ab"]),
     ("plans list", &["toolgate plans list --state proposed"]),
     ("plans show", &["toolgate plans show plan_1f0c22ab"]),
@@ -111,7 +138,13 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("migrate", &["toolgate migrate --database postgres://gate@db.example/toolgate"]),
     ("store accept-restore", &["toolgate store accept-restore --by kim"]),
     ("events", &["toolgate events user:alice --limit 20"]),
-    ("completions", &["toolgate completions bash > ~/.local/share/bash-completion/completions/toolgate", "toolgate completions zsh > ~/.zfunc/_toolgate"]),
+    (
+        "completions",
+        &[
+            "toolgate completions bash > ~/.local/share/bash-completion/completions/toolgate",
+            "toolgate completions zsh > ~/.zfunc/_toolgate",
+        ],
+    ),
     ("man", &["toolgate man --out ~/.local/share/man/man1", "toolgate man --format markdown --out docs"]),
 ];
 

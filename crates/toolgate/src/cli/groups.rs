@@ -31,7 +31,10 @@ pub const GROUPS: &[CommandGroup] = &[
 /// The template of `toolgate --help`: clap has no groups of commands, so the list is written into it.
 pub fn help_template(command: &Command, width: Option<usize>) -> String {
     let width = width.unwrap_or(WIDEST).min(WIDEST);
-    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}", list(command, width))
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        list(command, width)
+    )
 }
 
 fn list(command: &Command, width: usize) -> String {
@@ -65,7 +68,8 @@ mod tests {
     #[test]
     fn every_command_is_in_one_group() {
         let command = cli::definition(None);
-        let defined: Vec<&str> = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
+        let defined: Vec<&str> =
+            command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
         let grouped: Vec<&str> = GROUPS.iter().flat_map(|group| group.commands.iter().copied()).collect();
         let set = |names: &[&'static str]| names.iter().copied().collect::<BTreeSet<_>>();
         assert_eq!(grouped.len(), set(&grouped).len(), "a command is in two groups");

@@ -9,7 +9,12 @@ use toolgate_store::{
     team::{Agent, AgentChange, NewAgent, Passkey},
 };
 
-use super::{agent_sessions, books, print, table::table, task::fields, when::{dated, dated_for_people}};
+use super::{
+    agent_sessions, books, print,
+    table::table,
+    task::fields,
+    when::{dated, dated_for_people},
+};
 use crate::{
     CommandResult, Ending, Misuse,
     cli::{AddAgent, AgentCommand, Output, SetAgent},

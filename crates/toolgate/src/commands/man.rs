@@ -15,7 +15,8 @@ const PAGE: &str = "commands.md";
 const WIDTH: usize = 96;
 
 pub fn run(folder: &Path, format: ManualFormat) -> CommandResult {
-    let failed = |fault: std::io::Error| -> Misuse { format!("'{}' can't be written: {fault}", folder.display()).into() };
+    let failed =
+        |fault: std::io::Error| -> Misuse { format!("'{}' can't be written: {fault}", folder.display()).into() };
     fs::create_dir_all(folder).map_err(failed)?;
     let text = match format {
         ManualFormat::Man => {
@@ -82,7 +83,8 @@ fn arguments(text: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool
     for argument in command.get_arguments().filter(|argument| wanted(argument)) {
         let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
         let mut words = format!("`{}`: {}", argument.to_string().trim(), sentence(&help));
-        let values: Vec<String> = argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+        let values: Vec<String> =
+            argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
         let takes_value = argument.get_action().takes_values();
         if takes_value && !values.is_empty() {
             words.push_str(&format!(" One of {}.", values.join(", ")));

@@ -60,7 +60,9 @@ impl Subject {
         }
         let quoted = message.split('\'').nth(1).map(str::to_owned);
         // `undo or preview in [tools] names the tool 'x'`
-        let begins = message.find('[').filter(|at| *at == 0 || message.get(..*at).is_some_and(|before| before.ends_with(" in ")));
+        let begins = message
+            .find('[')
+            .filter(|at| *at == 0 || message.get(..*at).is_some_and(|before| before.ends_with(" in ")));
         let Some(begins) = begins else {
             let key = message.split([' ', ':']).next().filter(|key| !key.is_empty() && key.bytes().all(is_bare))?;
             return Some(Self { keys: vec![key.to_owned()], quoted });

@@ -24,7 +24,8 @@ fn its_own_server_at_the_address_is_good() {
     let ran = home.run(&["doctor", "--listen", &address, "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let version = env!("CARGO_PKG_VERSION");
-    let expected = json!([{"what": "address", "good": true, "detail": format!("Toolgate {version} runs at {address}")}]);
+    let expected =
+        json!([{"what": "address", "good": true, "detail": format!("Toolgate {version} runs at {address}")}]);
     assert_eq!(Value::from(findings(&ran, "address")), expected);
 }
 
@@ -59,17 +60,17 @@ fn an_upstream_that_can_not_be_started_is_bad() {
         .map(|finding| finding["detail"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(bad.len(), 2, "{bad:?}");
-    assert!(bad[0].contains("toolgate.toml:2:8: the upstream 'gone' has the command 'no-such-program-anywhere'"), "{bad:?}");
+    assert!(
+        bad[0].contains("toolgate.toml:2:8: the upstream 'gone' has the command 'no-such-program-anywhere'"),
+        "{bad:?}"
+    );
     assert!(bad[1].contains("the upstream 'mute' does not answer"), "{bad:?}");
     assert_eq!(finding(&home, "lock")["good"], true);
     home.write("toolgate.lock", "not a lock");
     assert_eq!(finding(&home, "lock")["good"], false);
     let check = Home::with(config).run(&["check"]);
     assert!(check.out.contains("warning: the upstream 'gone' has the command"), "{check:?}");
-    assert!(
-        check.out.contains("3 upstreams") && check.out.contains("toolgate upstream accept --all"),
-        "{check:?}"
-    );
+    assert!(check.out.contains("3 upstreams") && check.out.contains("toolgate upstream accept --all"), "{check:?}");
 }
 
 #[test]
@@ -98,7 +99,9 @@ fn a_data_folder_that_others_write_to_is_said() {
 #[test]
 fn a_connected_client_is_good_as_long_as_its_credential_is_accepted() {
     let home = Home::bare();
-    let entry = |token: &str| format!(r#"{{"mcpServers": {{"toolgate": {{"headers": {{"Authorization": "Bearer {token}"}}}}}}}}"#);
+    let entry = |token: &str| {
+        format!(r#"{{"mcpServers": {{"toolgate": {{"headers": {{"Authorization": "Bearer {token}"}}}}}}}}"#)
+    };
     let client = || finding(&home, "client");
     home.write(".cursor/mcp.json", &entry(&home.mint("--user alice")));
     let found = client();
@@ -120,13 +123,19 @@ fn a_connected_client_is_good_as_long_as_its_credential_is_accepted() {
 #[test]
 fn faults_of_the_configuration_are_placed() {
     for (config, place) in [
-        ("[server]\nlisten = \"127.0.0.1\"\n", "toolgate.toml:2:10: listen '127.0.0.1' has no port; write '127.0.0.1:8484'"),
-        ("[server]\nhosts = [\"tools.example\", \"*\"]\n", "toolgate.toml:2:27: hosts '*' is no host's name"),
-        ("[server]\nhosts = [\"10.2.3.0/24\"]\n", "toolgate.toml:2:10: hosts '10.2.3.0/24' is no host's name"),
+        (
+            "[server]\nlisten = \"127.0.0.1\"\n",
+            "toolgate.toml:2:10: listen '127.0.0.1' has no port; write '127.0.0.1:8484'",
+        ),
+        ("[server]\nhosts = [\"tools.example\", \"*\"]\n", "toolgate.toml:2:9: hosts '*' is no host's name"),
+        ("[server]\nhosts = [\"10.2.3.0/24\"]\n", "toolgate.toml:2:9: hosts '10.2.3.0/24' is no host's name"),
         ("[packs.gate]\n[packs.todoo]\n", "toolgate.toml:2:8: there is no pack 'todoo'; did you mean 'todo'?"),
         ("[packs.todo]\n[tools.add_tsk]\n", "toolgate.toml:2:8: [tools] names the tool 'add_tsk'"),
         ("[packs.todo]\n[tools.add_task]\neffect = \"reed\"\n", "toolgate.toml:3:10: effect 'reed' is not one of"),
-        ("disabled_tools = [\"ad_task\"]\n[packs.todo]\n", "toolgate.toml:1:19: disabled_tools names the tool 'ad_task'"),
+        (
+            "disabled_tools = [\"ad_task\"]\n[packs.todo]\n",
+            "toolgate.toml:1:19: disabled_tools names the tool 'ad_task'",
+        ),
         ("lang = \"fr\"\n", "toolgate.toml:1:8: lang = \"fr\""),
         ("[approvals]\nttl = \"soon\"\n", "toolgate.toml:2:7: [approvals] ttl: 'soon' is no duration"),
         ("[identity]\nalgorithm = \"none\"\n", "toolgate.toml:2:13: [identity] algorithm = \"none\""),
@@ -142,7 +151,8 @@ fn faults_of_the_configuration_are_placed() {
         assert_eq!(serve.code, Some(2), "{config}: {serve:?}");
         assert!(serve.err.contains(place) || serve.err.contains("listen"), "{config}: {}", serve.err);
     }
-    let wrong = Ran::of(Home::with("[approvals]\nttl = \"5m\"\n").command(&["check"]).env("TOOLGATE_APPROVALS__TTL", "soon"));
+    let wrong =
+        Ran::of(Home::with("[approvals]\nttl = \"5m\"\n").command(&["check"]).env("TOOLGATE_APPROVALS__TTL", "soon"));
     assert!(wrong.out.starts_with("the variable TOOLGATE_APPROVALS__TTL: "), "{wrong:?}");
     let missing = Home::bare().run(&["check", "--config", "nope.toml"]);
     assert!(missing.err.contains("'nope.toml' can't be read") && missing.err.contains("toolgate init"), "{missing:?}");

@@ -231,7 +231,8 @@ impl At {
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, No> {
         let refused = |message: String, code: &str| No::Refused(json!({ "error": message, "code": code }));
-        if let Some(named) = arguments.get("tool_name").and_then(Value::as_str).filter(|_| NEED_A_TOOL.contains(&tool)) {
+        if let Some(named) = arguments.get("tool_name").and_then(Value::as_str).filter(|_| NEED_A_TOOL.contains(&tool))
+        {
             let gate = self.spine.gate();
             if gate.catalog().find(named).is_none() {
                 return Err(No::Wrong(json!({ "error": gate.catalog().not_registered(named), "code": "validation" })));

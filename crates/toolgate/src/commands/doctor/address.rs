@@ -27,7 +27,8 @@ pub async fn look(listen: &str) -> Finding {
     match timeout(TIMEOUT, version(listen)).await {
         Ok(Some(version)) => Finding::new("address", Severity::Good, format!("Toolgate {version} runs at {listen}")),
         _ => {
-            let detail = format!("another program has {listen}, and it is no Toolgate; choose another address with --listen");
+            let detail =
+                format!("another program has {listen}, and it is no Toolgate; choose another address with --listen");
             Finding::new("address", Severity::Bad, detail)
         }
     }

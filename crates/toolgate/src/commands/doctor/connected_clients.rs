@@ -25,7 +25,9 @@ pub async fn look(ground: &Ground, key: Option<OwnKey>, store: Option<&Store>) -
         let name = client.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         let refused = match &credential {
             None => Some("it has no credential, and so calls anonymously".to_owned()),
-            Some(credential) => refused(ground, key.as_ref(), store, credential).await.err().map(|fault| fault.to_string()),
+            Some(credential) => {
+                refused(ground, key.as_ref(), store, credential).await.err().map(|fault| fault.to_string())
+            }
         };
         findings.push(match refused {
             None => Finding::new("client", Severity::Good, format!("{name} has a credential that is accepted")),
@@ -42,7 +44,9 @@ pub async fn look(ground: &Ground, key: Option<OwnKey>, store: Option<&Store>) -
 fn credential(client: Client) -> Option<Option<String>> {
     let place = clients::place(client, None).ok()?;
     let text = client_file::read(&place.file).ok()??;
-    let file = Value::Object(client_file::members(&client_file::object(&place.file, client_file::without_mark(&text).1).ok()?));
+    let file = Value::Object(client_file::members(
+        &client_file::object(&place.file, client_file::without_mark(&text).1).ok()?,
+    ));
     let entry = file.get(place.key)?.get(ENTRY)?;
     let header = entry.pointer("/headers/Authorization").and_then(Value::as_str);
     let bearer = header.and_then(|header| header.split_once(' ')).map(|(_, token)| token.trim());
@@ -51,17 +55,16 @@ fn credential(client: Client) -> Option<Option<String>> {
 }
 
 /// Why a credential is refused. What another issuer signed is not looked at here.
-async fn refused(
-    ground: &Ground,
-    key: Option<&OwnKey>,
-    store: Option<&Store>,
-    credential: &str,
-) -> Result<(), Misuse> {
+async fn refused(ground: &Ground, key: Option<&OwnKey>, store: Option<&Store>, credential: &str) -> Result<(), Misuse> {
     if let Some(rest) = credential.strip_prefix("tgk_") {
         let store = store.ok_or("there is no store that knows its API key")?;
         let prefix = rest.split('_').next().unwrap_or_default();
         let found = store.keys().find(prefix).await?.ok_or("its API key is not known here")?;
-        return if found.is_live(ground::now()) { Ok(()) } else { Err("its API key was revoked or has expired".into()) };
+        return if found.is_live(ground::now()) {
+            Ok(())
+        } else {
+            Err("its API key was revoked or has expired".into())
+        };
     }
     if !ground.config.identity.issuers.is_empty() {
         return Ok(());

@@ -32,10 +32,15 @@ fn rights(folder: &Path) -> (Severity, String) {
     let shown = folder.display();
     let mode = folder.metadata().map_or(0, |about| about.permissions().mode() & 0o777);
     if rustix::fs::access(folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err() {
-        return (Severity::Bad, format!("{shown} can't be written to by this user; change its owner, or name another with --data"));
+        return (
+            Severity::Bad,
+            format!("{shown} can't be written to by this user; change its owner, or name another with --data"),
+        );
     }
     if mode & 0o022 != 0 {
-        let detail = format!("others may write to {shown} (mode {mode:o}), and so replace the key and the database: chmod 700 {shown}");
+        let detail = format!(
+            "others may write to {shown} (mode {mode:o}), and so replace the key and the database: chmod 700 {shown}"
+        );
         return (Severity::Warning, detail);
     }
     (Severity::Good, format!("{shown}, written to by its owner alone"))
@@ -52,8 +57,14 @@ fn room(folder: &Path) -> Option<Finding> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let amount = format!("{} MiB are free", free >> 20);
     Some(match free {
-        ..NONE => Finding::new("disk", Severity::Bad, format!("{amount}; calls stop once the ledger can't be written: make room")),
-        NONE..LITTLE => Finding::new("disk", Severity::Warning, format!("{amount}; calls stop once the ledger can't be written")),
+        ..NONE => Finding::new(
+            "disk",
+            Severity::Bad,
+            format!("{amount}; calls stop once the ledger can't be written: make room"),
+        ),
+        NONE..LITTLE => {
+            Finding::new("disk", Severity::Warning, format!("{amount}; calls stop once the ledger can't be written"))
+        }
         _ => Finding::new("disk", Severity::Good, amount),
     })
 }

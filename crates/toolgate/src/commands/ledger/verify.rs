@@ -195,7 +195,8 @@ impl Report {
         if left > 0 {
             text.push_str(&format!("and {left} more\n"));
         }
-        let mut read = format!("{} of {} read", counted(verified.records, "record"), counted(verified.writers, "writer"));
+        let mut read =
+            format!("{} of {} read", counted(verified.records, "record"), counted(verified.writers, "writer"));
         if verified.recoveries > 0 {
             read.push_str(&format!(", with recoveries on record: {}", verified.recoveries));
         }
