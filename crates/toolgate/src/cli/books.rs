@@ -30,6 +30,7 @@ pub enum ApprovalsCommand {
     },
     /// Show what will run, why a person is asked, who asks, and until when.
     Show {
+        /// The approval's id, as `approvals list` shows it.
         id: String,
         #[command(flatten)]
         place: Place,
@@ -38,6 +39,7 @@ pub enum ApprovalsCommand {
     },
     /// Let the call run. Exit code 1: the answer does not count.
     Approve {
+        /// The approval's id.
         id: String,
         /// Who says so; without it, the user of the operating system.
         #[arg(long, value_name = "NAME")]
@@ -55,6 +57,7 @@ pub enum ApprovalsCommand {
     },
     /// Refuse the call. Exit code 1: the answer does not count.
     Deny {
+        /// The approval's id.
         id: String,
         /// Who says so; without it, the user of the operating system.
         #[arg(long, value_name = "NAME")]

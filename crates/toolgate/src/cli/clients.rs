@@ -8,6 +8,7 @@ use super::{Output, Place};
 
 #[derive(Debug, Args)]
 pub struct ConnectArgs {
+    /// The client.
     pub client: Client,
     /// Show the change without making it.
     #[arg(long)]

@@ -24,6 +24,7 @@ pub enum UpstreamCommand {
     },
     /// Accept tools as they are offered now, and write toolgate.lock.
     Accept {
+        /// The upstream.
         name: String,
         /// Tools by the upstream's own names.
         #[arg(required_unless_present = "all")]
