@@ -33,11 +33,34 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("token mint", &["toolgate token mint --user alice", "toolgate token mint --user kim --operator --ttl 15m"]),
     ("token revoke", &["toolgate token revoke --subject user:alice", "toolgate token revoke --all-before 1h"]),
     ("token revoked", &["toolgate token revoked"]),
+    ("token show", &["toolgate token show $TOKEN", "toolgate token show"]),
+    (
+        "add",
+        &[
+            "toolgate add files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs",
+            "toolgate add search https://search.example/mcp --header 'Authorization: Bearer …'",
+        ],
+    ),
     ("upstream list", &["toolgate upstream list"]),
     ("upstream diff", &["toolgate upstream diff", "toolgate upstream diff files"]),
-    ("upstream accept", &["toolgate upstream accept files --all"]),
+    (
+        "upstream accept",
+        &[
+            "toolgate upstream accept",
+            "toolgate upstream accept files --tool read_file",
+            "toolgate upstream accept --all",
+        ],
+    ),
     ("import", &["toolgate import ~/.cursor/mcp.json", "toolgate import ~/.cursor/mcp.json --write"]),
-    ("connect", &["toolgate connect cursor --dry-run", "toolgate connect cursor --undo"]),
+    (
+        "connect",
+        &[
+            "toolgate connect",
+            "toolgate connect cursor --user me",
+            "toolgate connect cursor --replace",
+            "toolgate connect cursor --undo",
+        ],
+    ),
     (
         "key create",
         &["toolgate key create --user alice --name laptop", "toolgate key create --operator --user metrics --ttl 90d"],
@@ -108,6 +131,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("process show", &["toolgate process show proc_1f0c22ab"]),
     ("process list", &["toolgate process list --state running"]),
     ("process next", &["toolgate process next proc_1f0c22ab"]),
+    ("approvals watch", &["toolgate approvals watch"]),
     ("approvals list", &["toolgate approvals list --state pending"]),
     ("approvals show", &["toolgate approvals show appr_1f0c22ab"]),
     (

@@ -16,7 +16,7 @@ pub struct CommandGroup {
 /// Every command, once.
 pub const GROUPS: &[CommandGroup] = &[
     CommandGroup { title: "Run", commands: &["serve", "stdio", "init", "check", "doctor"] },
-    CommandGroup { title: "Servers", commands: &["import", "upstream"] },
+    CommandGroup { title: "Servers", commands: &["add", "import", "upstream"] },
     CommandGroup { title: "Clients", commands: &["connect", "token", "key"] },
     CommandGroup { title: "Who may do what", commands: &["explain", "matrix", "test", "replay"] },
     CommandGroup {

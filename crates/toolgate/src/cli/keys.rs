@@ -31,6 +31,7 @@ pub enum KeyCommand {
     },
     /// End a key; the next request with it is an anonymous caller's.
     Revoke {
+        /// The key's id, as `key list` shows it.
         id: String,
         #[command(flatten)]
         place: Place,

@@ -110,7 +110,7 @@ impl Checked {
             (all, some) if all == some => {
                 ", none of whose tools is accepted yet: toolgate upstream accept --all\n".to_owned()
             }
-            (_, some) => format!(", of {some} no tool is accepted yet: toolgate upstream accept --all\n"),
+            (_, some) => format!(", {some} of them without an accepted tool: toolgate upstream accept --all\n"),
         });
         text
     }

@@ -157,13 +157,36 @@ fn text(names: &[&str], rows: &[Row], width: Option<usize>) -> String {
             std::iter::once(row.tool.clone()).chain(marks).collect()
         })
         .collect();
-    let mut text = laid_out(&header, &lines, width);
+    let mut text = laid_out(&header, &lines, None);
+    if let Some(width) = width.filter(|width| text.lines().any(|line| line.chars().count() > *width)) {
+        return numbered(&columns, rows, width);
+    }
     text.push('\n');
     for column in columns.iter().filter(|column| column.names.len() > 1) {
         let title = format!("{}:", column.title());
         text.push_str(&hanging(&title, title.chars().count() + 1, &column.names.join(", "), width.unwrap_or(LEGEND)));
     }
     text.push_str("yes: may call   ask: needs approval   seen: listed but marked   -: neither\n");
+    text
+}
+
+/// The same with numbers for callers and a letter for each mark, where the terminal is too narrow for their names.
+fn numbered(columns: &[Column<'_>], rows: &[Row], width: usize) -> String {
+    let first = rows.iter().map(|row| row.tool.chars().count()).max().unwrap_or_default();
+    let mut text = format!("{:<first$}", "tool");
+    text.extend((1..=columns.len()).map(|number| format!(" {number:>2}")));
+    text.push('\n');
+    for (index, row) in rows.iter().enumerate() {
+        text.push_str(&format!("{:<first$}", row.tool));
+        let marks = columns.iter().filter_map(|column| column.marks.get(index));
+        text.extend(marks.map(|mark| format!(" {:>2}", mark.chars().next().unwrap_or('-'))));
+        text.push('\n');
+    }
+    text.push('\n');
+    for (number, column) in (1..).zip(columns) {
+        text.push_str(&hanging(&format!("{number:>2}"), 4, &column.names.join(", "), width));
+    }
+    text.push_str("y: may call   a: needs approval   s: listed but marked   -: neither\n");
     text
 }
 
@@ -185,6 +208,16 @@ mod tests {
         assert_eq!(lines.next(), Some("help      yes        yes      yes"));
         assert_eq!(lines.next(), Some("add_task  -          yes      ask"));
         assert!(text.contains("\nuser +1: user, task\n"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_numbers_and_a_legend() {
+        let rows = [row("help", &["yes", "yes", "yes"]), row("add_task", &["-", "seen", "ask"])];
+        let names = ["stranger", "coordinator of the whole team", "administrator"];
+        let text = text(&names, &rows, Some(44));
+        assert!(text.lines().take(6).all(|line| line.chars().count() <= 44), "{text}");
+        assert!(text.starts_with("tool      1  2  3\nhelp      y  y  y\nadd_task  -  s  a\n"), "{text}");
+        assert!(text.contains("\n 2  coordinator of the whole team\n"), "{text}");
     }
 
     #[test]

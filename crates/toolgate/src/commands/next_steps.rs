@@ -59,11 +59,12 @@ pub fn after_add(name: &str, place: &Place) -> String {
 
 pub fn after_import(file: &Path, place: &Place) -> String {
     let options = place_options(place);
-    let client = client_of(file).and_then(|client| Some(format!(" {}", client.to_possible_value()?.get_name())));
+    let client =
+        client_of(file).and_then(|client| Some(format!(" {} --user YOU", client.to_possible_value()?.get_name())));
     steps(&[
         (format!("toolgate upstream accept --all{options}"), "review their tools and accept them"),
         (format!("toolgate serve{options}"), "one that runs follows the file by itself"),
-        (format!("toolgate connect{} --user YOU{options}", client.unwrap_or_default()), ""),
+        (format!("toolgate connect{}{options}", client.unwrap_or_default()), "point the client here"),
     ])
 }
 

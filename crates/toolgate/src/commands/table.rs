@@ -39,18 +39,21 @@ fn length(text: &str) -> usize {
 /// The widths with the widest columns narrowed to the same, as far as that is needed and their headers allow.
 fn shrunk(wanted: &[usize], header: &[String], width: usize) -> Vec<usize> {
     let room = width.saturating_sub(2 * wanted.len().saturating_sub(1));
-    let at = |most: usize| -> Vec<usize> {
-        let narrowed = wanted.iter().zip(header).enumerate().map(|(column, (wanted, header))| match column {
-            0 => *wanted,
-            _ => (*wanted).min(most.max(NARROWEST_COLUMN).max(length(header))),
+    let narrowed = |most: usize, keeps_headers: bool| -> Vec<usize> {
+        let widths = wanted.iter().zip(header).enumerate().map(|(column, (wanted, header))| {
+            let least = if keeps_headers { length(header).max(NARROWEST_COLUMN) } else { NARROWEST_COLUMN };
+            if column == 0 { *wanted } else { (*wanted).min(most.max(least)) }
         });
-        narrowed.collect()
+        widths.collect()
     };
-    let fits = |most: usize| at(most).iter().sum::<usize>() <= room;
+    let sum = |widths: Vec<usize>| widths.iter().sum::<usize>();
     let (mut low, mut high) = (0, wanted.iter().copied().max().unwrap_or_default());
-    if fits(high) {
+    if sum(narrowed(high, true)) <= room {
         return wanted.to_vec();
     }
+    // headers are cut only where nothing else helps
+    let keeps_headers = sum(narrowed(0, true)) <= room;
+    let fits = |most: usize| sum(narrowed(most, keeps_headers)) <= room;
     // the largest bound that fits, or the smallest there is
     while high.saturating_sub(low) > 1 {
         let middle = low + (high - low) / 2;
@@ -60,7 +63,7 @@ fn shrunk(wanted: &[usize], header: &[String], width: usize) -> Vec<usize> {
             high = middle;
         }
     }
-    at(low)
+    narrowed(low, keeps_headers)
 }
 
 /// The text, its end replaced by `…` where it is longer.

@@ -51,7 +51,7 @@ fn a_plan_is_listed_shown_and_taken_back(database: Option<Database>) {
     assert_eq!(finished[0]["owner"], "user:alice");
     assert_eq!(home.run(&["plans", "list", "--state", "over"]).code, Some(2));
     let text = home.run(&["plans", "list", "--state", "done"]).out;
-    assert!(text.contains(plan) && text.contains("2 of 2 done  by user:alice  tidy up"), "{text}");
+    assert!(text.contains(plan) && text.contains("2 of 2 done  user:alice  tidy up"), "{text}");
 
     let shown = home.json(&["plans", "show", plan]);
     assert_eq!((&shown["steps"][0]["tool"], &shown["steps"][0]["state"]), (&json!("vault.rename"), &json!("done")));

@@ -25,7 +25,7 @@ on_both! {
         assert_eq!(ids(&list(&["--state", "undone"])), [""; 0]);
         let text = books.home.run(&["receipts", "list", "--limit", "1"]);
         assert_eq!((text.code, text.out.lines().count()), (Some(0), 2));
-        let row = format!("{third}  unknown  2026-01-01 00:00:00Z  vault.move  user:bob  possible  {{\"to\":\"/2026\"}}");
+        let row = format!("{third}  unknown  2026-01-01 00:00:00Z  vault.move  user:bob  possible  to=/2026");
         assert!(text.out.starts_with("RECEIPT ") && text.out.lines().nth(1) == Some(&row), "{row}: {text:?}");
         assert!(text.err.contains("more than 1"), "{text:?}");
     }

@@ -229,6 +229,8 @@ fn a_program_without_a_sandbox_reads_the_key_and_the_operator_is_told() {
     let checked = home.json(&["check"]);
     assert_eq!(checked["good"], true);
     assert!(checked["warnings"][0].as_str().unwrap().contains("signing key"), "{checked}");
+    // a program that only ends, since this one would stop doctor too
+    home.write("work/hostile.py", "");
     let doctor = home.run(&["doctor"]);
     assert!(doctor.out.contains("warn upstream: the program of the upstream 'odd'"), "{}", doctor.out);
 }

@@ -30,7 +30,7 @@ fn the_start_says_version_places_packs_and_the_next_command() {
         format!("Data folder: {}", folder.display()),
         "Configuration: none; the built-in demonstration packs are served".to_owned(),
         "Your own servers: toolgate add NAME -- COMMAND".to_owned(),
-        "Next: toolgate connect --user YOU".to_owned(),
+        "Next: toolgate connect".to_owned(),
     ] {
         assert!(lines.lines().any(|line| line == expected), "{expected}\n{lines}");
     }
@@ -46,7 +46,7 @@ fn the_next_command_finds_the_same_files() {
     let lines = gate.out();
     let config = home.path("other/own.toml").canonicalize().unwrap();
     assert!(lines.contains(&format!("Configuration: {}", config.display())), "{lines}");
-    assert!(lines.contains("Next: toolgate connect --user YOU --config other/own.toml --data kept\n"), "{lines}");
+    assert!(lines.contains("Next: toolgate connect --config other/own.toml --data kept\n"), "{lines}");
 }
 
 #[test]

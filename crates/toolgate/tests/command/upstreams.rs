@@ -31,7 +31,11 @@ enabled = false
 fn upstreams_are_read_and_counted() {
     let home = Home::with(GOOD);
     assert_eq!(home.json(&["check"])["upstreams"], 2);
-    assert!(home.run(&["check"]).out.ends_with(", 2 upstreams\n"));
+    assert!(
+        home.run(&["check"])
+            .out
+            .ends_with("; 2 upstreams, 1 of them without an accepted tool: toolgate upstream accept --all\n")
+    );
     let refused = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(refused.code, Some(2), "a secret that is not there is said before anything is served");
     assert!(

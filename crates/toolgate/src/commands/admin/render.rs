@@ -63,14 +63,37 @@ pub(super) fn rows(value: &Value, name: &str) -> String {
 
 /// A line for each, a column for each of their fields that has a value somewhere; long texts are left to `show`.
 pub(super) fn table(value: &Value) -> String {
+    fitted(value, terminal::width())
+}
+
+fn fitted(value: &Value, width: Option<usize>) -> String {
     let rows: Vec<&Map<String, Value>> = value.as_array().into_iter().flatten().filter_map(Value::as_object).collect();
     let Some(first) = rows.first() else { return "There are none.\n".to_owned() };
     let is_given = |key: &&String| rows.iter().any(|row| row.get(*key).is_some_and(|value| !value.is_null()));
-    let columns: Vec<&String> = first.keys().filter(|key| *key != "description").filter(is_given).collect();
+    let mut columns: Vec<&String> = first.keys().filter(|key| *key != "description").filter(is_given).collect();
     let cell = |row: &Map<String, Value>, key: &str| row.get(key).map(|value| line(in_words(key, value, when::second)));
-    let cells = rows.iter().map(|row| columns.iter().map(|key| cell(row, key).unwrap_or_default()).collect());
-    let header: Vec<String> = columns.iter().map(|key| key.to_uppercase()).collect();
-    laid_out(&header, &cells.collect::<Vec<_>>(), terminal::width())
+    let shown = |columns: &[&String], width: Option<usize>| {
+        let cells = rows.iter().map(|row| columns.iter().map(|key| cell(row, key).unwrap_or_default()).collect());
+        let header: Vec<String> = columns.iter().map(|key| key.to_uppercase()).collect();
+        laid_out(&header, &cells.collect::<Vec<_>>(), width)
+    };
+    let whole = shown(&columns, None);
+    let Some(width) = width.filter(|width| whole.lines().any(|line| line.chars().count() > *width)) else {
+        return whole;
+    };
+    // what is the same in every row is said once, below
+    let is_same = |key: &str| rows.len() > 1 && rows.iter().all(|row| row.get(key) == first.get(key));
+    let same: Vec<String> = columns
+        .iter()
+        .filter(|key| is_same(key))
+        .map(|key| format!("{} {}", key.to_uppercase(), cell(first, key).unwrap_or_default()))
+        .collect();
+    columns.retain(|key| !is_same(key));
+    let mut text = shown(&columns, Some(width));
+    if !same.is_empty() {
+        text.push_str(&format!("\nThe same for all: {}\n", same.join(", ")));
+    }
+    text
 }
 
 /// Every field on a line, the values below each other; what holds fields of its own is shown as those.
@@ -113,5 +136,35 @@ fn plain(value: &Value) -> String {
         Value::Null => "-".to_owned(),
         Value::String(text) => text.clone(),
         _ => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_table_that_does_not_fit_says_once_what_is_the_same_in_every_row() {
+        let rows = json!([
+            {"tool_name": "add_task", "enabled_by_default": true, "group": "todo", "changed_at": 0, "note": null},
+            {"tool_name": "help", "enabled_by_default": true, "group": "gate", "changed_at": 0, "note": null},
+        ]);
+        let wide = fitted(&rows, None);
+        assert!(wide.starts_with("TOOL_NAME  ENABLED_BY_DEFAULT  GROUP  CHANGED_AT\n"), "{wide}");
+        assert_eq!(fitted(&rows, Some(120)), wide);
+        let narrow = fitted(&rows, Some(40));
+        assert!(narrow.starts_with("TOOL_NAME  GROUP\nadd_task   todo\n"), "{narrow}");
+        assert!(
+            narrow.ends_with("\nThe same for all: ENABLED_BY_DEFAULT true, CHANGED_AT 1970-01-01 00:00:00Z\n"),
+            "{narrow}"
+        );
+    }
+
+    #[test]
+    fn values_stand_below_each_other_whatever_their_keys() {
+        let text = fields(&json!({"id": "acme", "tools": {"plan_restricted_tools": 2}}));
+        assert_eq!(text, "id:                    acme\nplan_restricted_tools: 2\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::timeout};
 use toolgate_core::{
     pin::{Lock, State},
     terminal_escape,
@@ -62,7 +62,10 @@ async fn probe(name: &str, config: &Config, files: GatewayFiles, lock: &Lock) ->
     let Some(connection) = running.get(name) else {
         return Finding::new("upstream", Severity::Bad, format!("the upstream '{name}' was not started"));
     };
-    let answered = connection.ready(TIMEOUT).await;
+    // the first failure counts: the supervisor would go on trying
+    let mut states = connection.states();
+    let _ = timeout(TIMEOUT, states.wait_for(|state| *state != toolgate_upstream::State::Starting)).await;
+    let answered = connection.ready(Duration::ZERO).await;
     let judged = upstreams::judge(lock, name, &connection.definitions());
     running.stop().await;
     if let Err(fault) = answered {

@@ -35,7 +35,7 @@ impl StartReport<'_> {
         if !config.upstreams.is_empty() {
             line("Upstreams", &upstreams(config));
         }
-        line("Next", &format!("toolgate connect --user YOU{}", place_options(self.place)));
+        line("Next", &format!("toolgate connect{}", place_options(self.place)));
         text
     }
 }
