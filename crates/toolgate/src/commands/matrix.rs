@@ -7,6 +7,7 @@ use toolgate_core::{
     Caller, Gate, Pattern,
     explain::{Listed, Outcome},
 };
+use toolgate_store::Store;
 
 use super::{print, table::laid_out};
 use crate::{
@@ -44,11 +45,28 @@ pub async fn run(
     differs: bool,
     output: Output,
 ) -> CommandResult {
-    let (gate, _) = Ground::of(place)?.stored_gate(async |_| Ok(())).await?;
-    let callers: Vec<(&str, Caller)> = match callers {
-        [] => CALLERS.iter().map(|(name, facts)| Ok((*name, caller(facts)?))).collect::<Result<_, Misuse>>()?,
-        own => own.iter().map(|facts| Ok((facts.as_str(), caller(facts)?))).collect::<Result<_, Misuse>>()?,
+    let own: Vec<(&str, &str)> = callers.iter().map(|facts| (facts.as_str(), facts.as_str())).collect();
+    let named = if own.is_empty() { CALLERS } else { &own };
+    let facts: Vec<CallerFacts> = named.iter().map(|(_, facts)| read(facts)).collect::<Result<_, _>>()?;
+    let mut callers: Vec<(&str, Caller)> = named
+        .iter()
+        .zip(&facts)
+        .map(|((name, _), facts)| Ok((*name, facts.caller()?)))
+        .collect::<Result<_, Misuse>>()?;
+    let tenants = async |store: &Store| {
+        let mut tenants = Vec::new();
+        // kinds of callers are nobody's users
+        for facts in facts.iter().filter(|_| !own.is_empty()) {
+            tenants.push(facts.tenant_of_store(store).await?);
+        }
+        Ok(tenants)
     };
+    let (gate, tenants) = Ground::of(place)?.stored_gate(tenants).await?;
+    for ((_, caller), tenant) in callers.iter_mut().zip(tenants.into_iter().flatten()) {
+        if tenant.is_some() {
+            caller.tenant = tenant;
+        }
+    }
     let wanted = tool.map(Pattern::glob);
     let mut rows = Vec::new();
     for tool in gate.catalog().tools() {
@@ -72,9 +90,9 @@ pub async fn run(
     Ok(Ending::Good)
 }
 
-fn caller(facts: &str) -> Result<Caller, Misuse> {
+fn read(facts: &str) -> Result<CallerFacts, Misuse> {
     let pairs: Vec<String> = facts.split(',').filter(|fact| !fact.is_empty()).map(str::to_owned).collect();
-    CallerFacts::from_pairs(&pairs)?.caller()
+    CallerFacts::from_pairs(&pairs)
 }
 
 /// What one caller gets of one tool.

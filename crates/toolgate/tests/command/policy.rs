@@ -118,6 +118,27 @@ fn the_matrix_has_a_row_for_each_tool_and_says_the_same() {
     assert_eq!(cell("delete_task", "user"), "needs_approval");
 }
 
+#[test]
+fn the_matrix_takes_callers_of_ones_own_and_leaves_out_what_was_not_asked_for() {
+    let home = home();
+    let matrix = home.json(&["matrix", "--as", "user=u", "--as", "user=u,tenant=t,role=admin", "--tool", "*_task"]);
+    assert_eq!(matrix["callers"], serde_json::json!(["user=u", "user=u,tenant=t,role=admin"]));
+    let names = |matrix: &serde_json::Value| -> Vec<String> {
+        matrix["tools"].as_array().unwrap().iter().map(|row| row["tool"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(names(&matrix).iter().all(|name| name.ends_with("_task")) && names(&matrix).len() > 1, "{matrix}");
+    let differing = home.json(&["matrix", "--as", "user=u", "--as", "user=u,tenant=t,role=admin", "--differs"]);
+    assert!(names(&differing).contains(&"update_task".to_owned()), "{differing}");
+    assert!(!names(&differing).contains(&"help".to_owned()), "{differing}");
+    let alike = home.run(&["matrix", "--as", "user=u", "--as", "user=v", "--differs"]);
+    assert_eq!((alike.code, alike.out.as_str()), (Some(0), "All of these callers may use the same tools alike.\n"));
+    home.run(&["tenant", "add", "acme", "--owner", "ada"]);
+    let stored = home.json(&["matrix", "--as", "user=ada", "--tool", "update_task"]);
+    let explained = home.run(&["explain", "update_task", "--as", "user=ada", "--json"]).json();
+    let outcome = &stored["tools"][0]["outcomes"]["user=ada"]["outcome"];
+    assert_eq!(outcome, &explained["explanation"]["outcome"], "a user has the tenant that the store knows");
+}
+
 const TESTS: &str = r#"
 [[test]]
 name = "strangers see help alone"
