@@ -95,7 +95,7 @@ fn ordinary_text_that_looks_alike_stays() {
         "sessionid: morning",
         "tests_pass=12 first_pass: Done1",
         "gpio_pin=17",
-        "OLDPWD=/home/ann",
+        "OLDPWD=/srv/ann",
         "docker run --user 1000:1000 -u 33:33 image",
         "git push -u origin main",
         "rsync -u host:/srv/data1 .",
