@@ -171,7 +171,7 @@ mod tests {
         assert!(from_text("").unwrap().packs.is_empty());
         assert_eq!(from_text("[packs.todo]").unwrap().packs.len(), 1);
         let built_in = load(None, std::iter::empty()).unwrap().packs;
-        let all = ["admin", "fitness", "gate", "process", "spine", "team", "todo", "workspace"];
+        let all = ["admin", "gate", "spine", "todo"];
         assert_eq!(built_in.keys().collect::<Vec<_>>(), all);
     }
 
