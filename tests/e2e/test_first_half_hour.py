@@ -23,9 +23,6 @@ README = REPOSITORY / "README.md"
 BEGIN, END = "<!-- what tests/e2e/test_first_half_hour.py saw -->\n", "<!-- end -->\n"
 WITHIN_SECONDS = 60.0
 OWN_PART = """\
-[approvals]
-wait = "2m"
-
 [tools.files_move_file.undo]
 tool = "files_move_file"
 arguments = "{source: input.destination, destination: input.source}"

@@ -188,7 +188,7 @@ impl Recorder {
 
     pub(crate) fn turned_away(&self, tool: Option<&Tool>, caller: &Caller, refusal: &LoggedRefusal<'_>) {
         let LoggedRefusal { call, outcome, rule, approval } = refusal;
-        let took = call.elapsed();
+        let (took, approval) = (call.elapsed(), approval.map(tracing::field::display));
         match tool {
             Some(tool) => {
                 let counters = self.counters(tool);

@@ -1,9 +1,12 @@
-//! Progress of a command that waits, on standard error: a spinner at a terminal, else one plain line once a second has passed.
+//! Progress of a command that waits, on standard error, once a second has passed: a spinner at a terminal, else one plain line.
 
 use std::{
-    io::{IsTerminal, Write},
-    sync::{Arc, Mutex, PoisonError, mpsc},
-    thread,
+    io::{IsTerminal, Write, stderr},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -15,52 +18,56 @@ const SHORT: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
 /// A wait that is shown until the value is dropped. Nothing of it stays on a terminal.
-pub struct Progress(Shown);
-
-enum Shown {
-    Spinner(ProgressBar),
-    /// The line, until it is written. The sender tells the thread that the wait is over.
-    Line {
-        text: Arc<Mutex<String>>,
-        _over: mpsc::Sender<()>,
-    },
+pub struct Progress {
+    text: Arc<Mutex<String>>,
+    /// Dropped to tell the thread that the wait is over.
+    over: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Progress {
     /// Shows that the command waits for something: "waiting for 'files' …". The text is the command's own: text of others is
     /// escaped before it gets here.
     pub fn start(text: impl Into<String>) -> Self {
-        let text = text.into();
-        if std::io::stderr().is_terminal() {
-            let spinner = ProgressBar::new_spinner().with_message(text);
-            spinner.enable_steady_tick(TICK);
-            return Self(Shown::Spinner(spinner));
-        }
-        let text = Arc::new(Mutex::new(text));
+        let text = Arc::new(Mutex::new(text.into()));
         let (over, is_over) = mpsc::channel();
-        let later = Arc::clone(&text);
-        thread::spawn(move || {
-            if is_over.recv_timeout(SHORT) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let line = later.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                let _ = writeln!(std::io::stderr(), "{line}");
-            }
-        });
-        Self(Shown::Line { text, _over: over })
+        let shown = Arc::clone(&text);
+        let thread = thread::spawn(move || show(&shown, &is_over));
+        Self { text, over: Some(over), thread: Some(thread) }
     }
 
     /// Replaces the text.
     pub fn set(&self, text: impl Into<String>) {
-        match &self.0 {
-            Shown::Spinner(spinner) => spinner.set_message(text.into()),
-            Shown::Line { text: shown, .. } => *shown.lock().unwrap_or_else(PoisonError::into_inner) = text.into(),
-        }
+        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text.into();
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Shown::Spinner(spinner) = &self.0 {
-            spinner.finish_and_clear();
+        self.over = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
+}
+
+fn show(text: &Mutex<String>, is_over: &mpsc::Receiver<()>) {
+    let goes_on = |time| is_over.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+    let text = || text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if !goes_on(SHORT) {
+        return;
+    }
+    if !stderr().is_terminal() {
+        let _ = writeln!(stderr(), "{}", text());
+        return;
+    }
+    let spinner = ProgressBar::new_spinner();
+    loop {
+        spinner.set_message(text());
+        spinner.tick();
+        if !goes_on(TICK) {
+            break;
+        }
+    }
+    spinner.finish_and_clear();
 }

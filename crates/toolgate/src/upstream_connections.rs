@@ -60,6 +60,7 @@ pub fn connection(
             .ask
             .as_ref()
             .map_or(defaults.ask, |asked| asked.iter().map(|question| question.asking()).collect()),
+        caller_concurrency: upstream.caller_concurrency.and_then(|most| usize::try_from(most).ok()),
         concurrency: upstream.concurrency.and_then(|most| usize::try_from(most).ok()).unwrap_or(defaults.concurrency),
         ..defaults
     })

@@ -12,6 +12,7 @@ mod make_room;
 mod own_approval;
 mod preview;
 mod propose;
+mod raw_places;
 mod reason;
 mod reference;
 mod run;

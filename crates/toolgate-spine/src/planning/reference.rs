@@ -4,19 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{Value, value::RawValue};
 
-use super::Reason;
-use crate::schema_weight::ValueSize;
+use super::{
+    Reason,
+    raw_places::{replaced, values_at},
+};
 
 const FROM: &str = "$from";
 const PATH: &str = "path";
 /// Bytes of the pointers to all references of one call.
 const MOST_POINTERS: usize = 1 << 20;
-/// Parts and bytes that references of one call are filled with.
+/// Bytes that references of one call are filled with.
 const MOST_FILLED: usize = 16 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,16 +113,16 @@ fn word(value: &Value) -> String {
 /// What later steps refer to of a step's result, and nothing else of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// By JSON pointer; absent where the result has nothing there.
-    values: BTreeMap<String, Value>,
+    /// By JSON pointer; absent where the result has nothing there. As text: every digit of a number stays.
+    values: BTreeMap<String, Box<RawValue>>,
 }
 
 impl Kept {
     /// `None` where nobody asks.
-    pub(super) fn of<'a>(result: &Value, paths: impl Iterator<Item = &'a str>) -> Option<String> {
-        let paths: BTreeSet<&str> = paths.collect();
-        let kept = |path: &str| Some((path.to_owned(), result.pointer(path)?.clone()));
-        let values: BTreeMap<String, Value> = paths.into_iter().filter_map(kept).collect();
+    pub(super) fn of<'a>(result: &RawValue, paths: impl Iterator<Item = &'a str>) -> Option<String> {
+        let found = values_at(result, paths.collect::<BTreeSet<&str>>());
+        let values: BTreeMap<String, Box<RawValue>> =
+            found.into_iter().map(|(path, value)| (path.to_owned(), value.to_owned())).collect();
         (!values.is_empty()).then(|| serde_json::to_string(&Self { values }).ok()).flatten()
     }
 }
@@ -138,41 +137,38 @@ pub(super) fn filled(
         return Ok(arguments.to_owned());
     }
     let unreadable = |fault: serde_json::Error| Reason::new("unfilled_reference", fault.to_string());
-    let mut whole: Value = serde_json::from_str(arguments.get()).map_err(unreadable)?;
-    // by step, read once, with the size of each value
-    let mut read: HashMap<usize, BTreeMap<String, (Value, usize)>> = HashMap::new();
+    // by step, read once
+    let mut read: HashMap<usize, Kept> = HashMap::new();
+    for Reference { from, .. } in references {
+        if !read.contains_key(from)
+            && let Some(kept) = results.get(*from).copied().flatten()
+        {
+            read.insert(*from, serde_json::from_str(kept).map_err(unreadable)?);
+        }
+    }
+    let mut values = Vec::with_capacity(references.len());
     let mut size = 0_usize;
     for Reference { at, from, path } in references {
-        let missing = || {
+        let value = read.get(from).and_then(|kept| kept.values.get(path)).ok_or_else(|| {
             let step = from + 1;
             let what = format!("the result of step {step} has nothing at '{path}', which '{at}' is to be filled with");
             Reason::new("unfilled_reference", what)
-        };
-        if !read.contains_key(from) {
-            let kept = results.get(*from).copied().flatten().ok_or_else(missing)?;
-            let kept: Kept = serde_json::from_str(kept).map_err(unreadable)?;
-            let sized = kept.values.into_iter().map(|(path, value)| {
-                let ValueSize { parts, bytes, .. } = ValueSize::of(&value);
-                (path, (value, parts.saturating_add(bytes)))
-            });
-            read.insert(*from, sized.collect());
-        }
-        let (value, more) = read.get(from).and_then(|values| values.get(path)).ok_or_else(missing)?;
-        size = size.saturating_add(*more);
+        })?;
+        size = size.saturating_add(value.get().len());
         if size > MOST_FILLED {
             let what = format!("the values that '{at}' and others are to be filled with are too large together");
             return Err(Reason::new("unfilled_reference", what));
         }
-        *whole.pointer_mut(at).ok_or_else(missing)? = value.clone();
+        values.push((at.as_str(), &**value));
     }
-    to_raw_value(&whole).map_err(unreadable)
+    replaced(arguments, &values).map_err(unreadable)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "in a test, giving up is how a failure is reported")]
 
-    use serde_json::json;
+    use serde_json::{json, value::to_raw_value};
 
     use super::*;
     use crate::linear::assert_linear;
@@ -210,6 +206,7 @@ mod tests {
         let arguments = json!({"id": {"$from": 1, "path": "/items/1/id"}, "n": 1.50});
         let found = references(&arguments, &EARLIER).unwrap();
         let result = json!({"items": [{"id": "a"}, {"id": "b", "secret": "s"}]});
+        let result = to_raw_value(&result).unwrap();
         let kept = Kept::of(&result, found.iter().map(|reference| reference.path.as_str())).unwrap();
         assert!(!kept.contains("secret"));
         let arguments = to_raw_value(&arguments).unwrap();
@@ -230,11 +227,13 @@ mod tests {
             let arguments = json!({ "all": all });
             let found = references(&arguments, &EARLIER).unwrap();
             let result = json!({"items": vec!["x"; count]});
+            let result = to_raw_value(&result).unwrap();
             let kept = Kept::of(&result, found.iter().map(|reference| reference.path.as_str())).unwrap();
             filled(&to_raw_value(&arguments).unwrap(), &found, &[Some(&kept), None]).unwrap();
         });
         assert_linear("many references to one value", 64, |count| {
             let result = json!({"items": vec!["x"; count], "id": 1});
+            let result = to_raw_value(&result).unwrap();
             let kept = Kept::of(&result, (0..count).map(|_| "")).unwrap();
             assert!(kept.len() < 8 * count + 100);
         });
@@ -247,7 +246,8 @@ mod tests {
         assert!(deep.contains("too long"), "{deep}");
         let arguments = all("a");
         let found = references(&arguments, &EARLIER).unwrap();
-        let kept = Kept::of(&json!(["x".repeat(20_000)]), [""].into_iter()).unwrap();
+        let result = to_raw_value(&json!(["x".repeat(20_000)])).unwrap();
+        let kept = Kept::of(&result, [""].into_iter()).unwrap();
         let reason = filled(&to_raw_value(&arguments).unwrap(), &found, &[Some(&kept), None]).unwrap_err();
         assert!(reason.message.contains("too large"), "{reason:?}");
     }

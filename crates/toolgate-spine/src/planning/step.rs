@@ -7,10 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::value::{RawValue, to_raw_value};
 use toolgate_core::{Caller, redact::cut, tool::Effect};
 use toolgate_store::{Approval, Binding, Plan, Receipt, StepEnd};
 
@@ -98,9 +95,10 @@ impl Ended {
         if let Outcome::Answered(result) = outcome
             && !is_error(result)
         {
-            let content = content(result);
-            let shown = to_raw_value(&exact_value(&cut(redactor.json(&content_text(result)), SHOWN))).ok();
-            return Self { end: StepEnd::Done { receipt, result: Kept::of(&content, paths) }, result: shown };
+            let content = content_text(result);
+            let shown = to_raw_value(&exact_value(&cut(redactor.json(&content), SHOWN))).ok();
+            let kept = serde_json::from_str(&content).ok().and_then(|content: &RawValue| Kept::of(content, paths));
+            return Self { end: StepEnd::Done { receipt, result: kept }, result: shown };
         }
         let mut reason = Reason::of(outcome, &call.tool).unwrap_or_else(|| {
             let Outcome::Answered(result) = outcome else { return Reason::new("tool_failed", "the tool failed") };
@@ -132,16 +130,7 @@ impl Ended {
     }
 }
 
-/// What references point into: the structured content, or the whole result where there is none.
-pub(super) fn content(result: &Bytes) -> Value {
-    let mut result: Value = serde_json::from_slice(result).unwrap_or_default();
-    match result.get_mut("structuredContent").map(Value::take) {
-        Some(content) if !content.is_null() => content,
-        _ => result,
-    }
-}
-
-/// The same as text, with every digit of its numbers.
+/// The structured content of a result as text, with every digit of its numbers; the whole result where there is none.
 pub(super) fn content_text(result: &Bytes) -> Cow<'_, str> {
     let structured = member_text(result, &["structuredContent"]).filter(|content| content != "null");
     structured.unwrap_or_else(|| String::from_utf8_lossy(result))

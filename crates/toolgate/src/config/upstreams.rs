@@ -69,6 +69,9 @@ pub struct Upstream {
     /// Calls at the same time.
     #[serde(default)]
     pub concurrency: Option<u64>,
+    /// Calls of one caller at the same time. Absent: half of `concurrency`, and one at least.
+    #[serde(default)]
+    pub caller_concurrency: Option<u64>,
     /// false: not connected, its tools are not there.
     #[serde(default = "on")]
     pub enabled: bool,
@@ -223,8 +226,8 @@ impl Upstream {
                 "has a variable whose name is empty or has = in it"
             }
             _ if self.headers.keys().any(|name| !is_header(name)) => "has a header whose name is no header's",
-            _ if self.timeout_ms == Some(0) || self.concurrency == Some(0) => {
-                "has 0 as timeout_ms or concurrency; leave it out or give it more"
+            _ if [self.timeout_ms, self.concurrency, self.caller_concurrency].contains(&Some(0)) => {
+                "has 0 as timeout_ms, concurrency or caller_concurrency; leave it out or give it more"
             }
             _ => return None,
         };

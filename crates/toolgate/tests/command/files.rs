@@ -42,7 +42,7 @@ fn the_data_folder_and_what_is_in_it_are_for_their_owner_alone() {
 
 #[test]
 fn whichever_command_comes_first_makes_them_so() {
-    for first in [&["token", "mint", "--user", "a"][..], &["key", "list"], &["task", "start"]] {
+    for first in [&["token", "mint", "--user", "a"][..], &["key", "create", "--user", "a"], &["task", "start"]] {
         let home = Home::bare();
         home.run(first);
         assert_eq!(mode(&home, ".toolgate"), 0o700, "{first:?}");

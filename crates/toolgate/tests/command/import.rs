@@ -310,7 +310,7 @@ fn text_that_would_break_out_of_the_configuration_stays_text() {
     let home = home("mcp.json", evil);
     assert_eq!(home.run(&["import", "mcp.json", "--write"]).code, Some(0));
     let written: toml::Table = read(&home, "toolgate.toml").parse().unwrap();
-    assert_eq!(written.keys().collect::<Vec<_>>(), ["packs", "server", "upstreams"]);
+    assert_eq!(written.keys().collect::<Vec<_>>(), ["approvals", "packs", "server", "upstreams"]);
     let upstream = &written["upstreams"][0];
     assert_eq!(upstream["command"].as_str(), Some("x\"\n[server]\nlisten = \"0.0.0.0:1"));
     assert_eq!(upstream["args"][1].as_str(), Some("\0\u{7f}"));

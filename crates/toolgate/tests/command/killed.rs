@@ -196,7 +196,7 @@ fn unknown(home: &Home) -> BTreeSet<String> {
     let ran = home.run(&["ledger", "tail", "--outcome", "unknown", "--limit", "100000"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let call = |line: &str| {
-        assert_eq!(line.split_whitespace().nth(1), Some("unknown"), "{line}");
+        assert_eq!(line.split_whitespace().nth(2), Some("unknown"), "{line}");
         line.rsplit_once("call=").unwrap().1.to_owned()
     };
     ran.out.lines().map(call).collect()

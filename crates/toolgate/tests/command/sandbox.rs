@@ -251,8 +251,8 @@ fn a_sandbox_that_would_not_hold_is_refused() {
         let config = fs::read_to_string(home.path("toolgate.toml")).unwrap();
         home.write("settings/toolgate.toml", &config.replace("\"settings\"", "\".\""));
         let file = if words == "could change" { "settings/toolgate.toml" } else { "toolgate.toml" };
-        for command in ["check", "serve"] {
-            let ran = home.run(&[command, "--config", file]);
+        for command in [&["check"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+            let ran = home.run(&[command, &["--config", file]].concat());
             assert_ne!(ran.code, Some(0), "{sandbox}");
             let said = format!("{}{}", ran.out, ran.err);
             assert!(said.contains("the sandbox of the upstream 'odd' does not hold"), "{sandbox}: {said}");

@@ -180,6 +180,7 @@ impl Work<'_> {
             writes: Writes::default(),
             timeout_ms: None,
             concurrency: None,
+            caller_concurrency: None,
             enabled: switch(fields, "enabled", true)? && !switch(fields, "disabled", false)?,
             command,
             user: None,

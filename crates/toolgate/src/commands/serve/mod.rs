@@ -44,7 +44,9 @@ use crate::{
     config::Config,
     gateway_files::GatewayFiles,
     ground::Ground,
-    logging, raise,
+    logging,
+    progress::Progress,
+    raise,
     server_limits::{check_limits, retention_age, server_limits},
     upstream_connections::check_sandboxes,
     webhooks,
@@ -67,10 +69,12 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     check_task_ids(&ground.config, address)?;
     let resource = server.public_url.clone().unwrap_or_else(|| format!("http://{address}/mcp"));
     let (stop, stopped) = watch::channel(false);
+    let progress = Progress::start("opening the store and the ledger …");
     let open = tokio::select! {
         open = open(&ground, &resource, stopped.clone()) => open?,
         () = signals.received() => return Ok(Ending::Good),
     };
+    drop(progress);
     if let Some(age) = retention_age(&ground.config) {
         tokio::spawn(toolgate_server::retention::keep(open.store.clone(), age, stopped));
     }
