@@ -75,7 +75,7 @@ fn section(text: &mut String, path: &str, command: &Command) {
         arguments(text, command, is_own);
     }
     if let Some((_, lines)) = EXAMPLES.iter().find(|(of, _)| *of == path) {
-        text.push_str(&format!("\n```sh\n{}\n```\n", lines.join("\n")));
+        text.push_str(&format!("\n```text\n{}\n```\n", lines.join("\n")));
     }
 }
 
