@@ -9,7 +9,7 @@ import pytest
 
 import clients
 from asking import Caller, Place
-from gate import Gate, serving
+from gate import Gate, configured, serving
 
 TRANSPORTS = ["http", "stdio"]
 numbers = itertools.count(1)
@@ -24,9 +24,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
 @pytest.fixture(scope="session")
 def unserved(tmp_path_factory: pytest.TempPathFactory) -> Gate:
     """A data directory that only `toolgate stdio` opens."""
-    data = tmp_path_factory.mktemp("stdio") / "data"
-    data.mkdir()
-    return Gate(data=data)
+    return Gate(data=configured(tmp_path_factory.mktemp("stdio") / "data"))
 
 
 @pytest.fixture(params=TRANSPORTS)

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 
 READY_WITHIN_SECONDS = 30.0
+PACKS = ("admin", "fitness", "gate", "process", "spine", "team", "todo", "workspace")
 
 
 def binary() -> str:
@@ -50,7 +51,8 @@ class Gate:
 
     @property
     def stdio_command(self) -> list[str]:
-        return [binary(), "stdio", "--data", str(self.data), *self.stdio_arguments]
+        configuration = self.data.parent / "toolgate.toml"
+        return [binary(), "stdio", "--data", str(self.data), "--config", str(configuration), *self.stdio_arguments]
 
     def command(self, *arguments: str) -> str:
         """Runs `toolgate ARGUMENTS --data DIR` and gives what it printed on standard output."""
@@ -95,10 +97,19 @@ def wait_until_ready(process: subprocess.Popen[bytes], address: str, log: Path) 
     raise RuntimeError(f"/readyz did not answer 200 in {READY_WITHIN_SECONDS:g} s:\n{log.read_text()}")
 
 
+def configured(data: Path) -> Path:
+    """A data directory beside a configuration: the test's own, else one that loads every pack without settings."""
+    data.mkdir(parents=True, exist_ok=True)
+    configuration = data.parent / "toolgate.toml"
+    if not configuration.exists():
+        configuration.write_text("".join(f"[packs.{pack}]\n" for pack in PACKS))
+    return data
+
+
 @contextmanager
 def serving(data: Path) -> Iterator[Gate]:
-    """`toolgate serve` with no configuration, on a free port, ready to be asked."""
-    data.mkdir(parents=True, exist_ok=True)
+    """`toolgate serve` on a free port, ready to be asked."""
+    configured(data)
     address = free_address()
     log = data.parent / f"{data.name}.log"
     with log.open("wb") as out:

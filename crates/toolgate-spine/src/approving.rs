@@ -9,6 +9,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use tokio_util::sync::CancellationToken;
 use toolgate_core::{Caller, Denial, Kind, Tool, pin::Canonical};
 use toolgate_store::{Approval, ApprovalState, AskFault, Binding, Change, Changes, Scope, StoreError, Taken};
 
@@ -200,19 +201,30 @@ impl Books {
 pub(crate) struct Patience<'a> {
     client: &'a Client,
     caller: &'a Caller,
-    until: Option<(Changes, tokio::time::Instant)>,
+    until: Option<Deadline>,
+}
+
+/// The end of a wait: an answer, a time, or the end of the gateway.
+struct Deadline {
+    changes: Changes,
+    at: tokio::time::Instant,
+    stopping: CancellationToken,
 }
 
 impl<'a> Patience<'a> {
     /// Heard from before the first look, so that an answer in between is not missed.
     pub(crate) fn new(books: &Books, (client, caller): (&'a Client, &'a Caller), wait: Option<Duration>) -> Self {
-        let until = wait.map(|wait| (books.store.changes(), tokio::time::Instant::now() + wait));
+        let until = wait.map(|wait| Deadline {
+            changes: books.store.changes(),
+            at: tokio::time::Instant::now() + wait,
+            stopping: books.stopping.clone(),
+        });
         Self { client, caller, until }
     }
 
     /// False once nobody waits any longer, or where too many calls of the caller wait already.
     async fn answered(&mut self, id: &str) -> bool {
-        let Some((changes, until)) = &mut self.until else { return false };
+        let Some(Deadline { changes, at, stopping }) = &mut self.until else { return false };
         let client = self.client;
         let answer = async {
             let mut progress = tokio::time::interval(PROGRESS_EVERY);
@@ -225,7 +237,8 @@ impl<'a> Patience<'a> {
                         Some(_) => {}
                         None => return false,
                     },
-                    () = tokio::time::sleep_until(*until) => return false,
+                    () = tokio::time::sleep_until(*at) => return false,
+                    () = stopping.cancelled() => return false,
                     _ = progress.tick() => client.report(waiting_note(id)),
                 }
             }

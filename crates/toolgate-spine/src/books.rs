@@ -12,6 +12,7 @@ use std::{
 use aws_lc_rs::rand;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio_util::sync::CancellationToken;
 use toolgate_core::{Caller, Tool, hex};
 use toolgate_store::{
     Rights, Scope, Store, StoreError,
@@ -31,6 +32,8 @@ pub struct Books {
     pub(crate) redaction_key: Arc<[u8]>,
     /// Bounds the records of answers that were not the approver's to give.
     pub(crate) refused_answers: RecordBudget,
+    /// Cancelled when the gateway stops: a call that waits for a person is answered then.
+    pub(crate) stopping: CancellationToken,
 }
 
 #[derive(Debug, Clone)]
@@ -70,6 +73,7 @@ impl Books {
             settings,
             redaction_key,
             refused_answers: RecordBudget::default(),
+            stopping: CancellationToken::new(),
         })
     }
 

@@ -93,7 +93,7 @@ impl Spine {
 /// Why a call can't be undone whose tool does not say how, and the cure.
 fn unsaid(tool: &str) -> String {
     format!(
-        "the tool does not say how it is undone; the operator can: [tools.\"{tool}\"] undo = {{ tool = \"…\", arguments = \"…\" }}"
+        "the tool does not say how it is undone; the operator can, in toolgate.toml: [tools.\"{tool}\".undo] with tool = \"…\" and arguments = \"…\""
     )
 }
 

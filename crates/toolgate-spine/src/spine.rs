@@ -132,7 +132,12 @@ impl Spine {
         self.house.load().failure(tool, denial, &denial.message).into_bytes()
     }
 
-    /// Waits until no call with an effect is under way.
+    /// Ends every wait for a person: the calls are answered with the approvals they wait for, and new ones do not wait.
+    pub fn stop_waiting(&self) {
+        self.books.iter().for_each(|books| books.stopping.cancel());
+    }
+
+    /// Waits until no call with an effect is in flight.
     pub async fn drain(&self) {
         self.running.close();
         self.running.wait().await;

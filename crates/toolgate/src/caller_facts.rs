@@ -43,7 +43,9 @@ impl CallerFacts {
     pub fn from_pairs(pairs: &[String]) -> Result<Self, Misuse> {
         let mut table = toml::Table::new();
         for pair in pairs {
-            let (key, value) = pair.split_once('=').ok_or_else(|| format!("'--as {pair}' is not KEY=VALUE"))?;
+            let (key, value) = pair
+                .split_once('=')
+                .ok_or_else(|| format!("'--as {pair}' is not KEY=VALUE; for a user write --as user={pair}"))?;
             let text = || toml::Value::String(value.to_owned());
             match key {
                 "scope" => push(&mut table, "scopes", text()),

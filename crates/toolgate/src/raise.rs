@@ -139,8 +139,19 @@ pub fn taken_names(config: &Config, upstreams: &[Pinned]) -> Result<TakenNames, 
 /// accepted the tool yet.
 pub fn attribute_warnings(config: &Config, upstreams: &[Pinned]) -> Result<Vec<String>, RaiseProblem> {
     let (packs, foreign) = (pack_tools(config)?, foreign_tools(config, upstreams)?);
+    let taken = TakenNames::of(&packs, foreign.iter().map(|foreign| &foreign.tool));
+    let clashes = foreign.iter().filter_map(|ForeignTool { tool, .. }| {
+        Some(format!(
+            "the tool '{}' of the upstream '{}': {}",
+            tool.name,
+            tool.source,
+            taken.clash(tool)?.warning(tool)
+        ))
+    });
+    let clashes: Vec<String> = clashes.collect();
     let tools = packs.iter().chain(foreign.iter().map(|foreign| &foreign.tool));
-    Ok(tool_attributes::unknown_names(config, tools).iter().map(ToString::to_string).collect())
+    let unknown = tool_attributes::unknown_names(config, tools);
+    Ok(unknown.iter().map(ToString::to_string).chain(clashes).collect())
 }
 
 fn pack_tools(config: &Config) -> Result<Vec<Tool>, RaiseProblem> {

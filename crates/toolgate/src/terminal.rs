@@ -42,8 +42,11 @@ pub fn tell(text: &str) -> bool {
     terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush()).is_ok()
 }
 
-/// Asks a question and waits for the answer. Everything but a yes is a no.
+/// Asks a question and waits for the answer. Everything but a yes is a no. What was typed before the question is dropped: it
+/// can't be an answer to it.
 pub fn confirm(question: &str) -> bool {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
     if !tell(&format!("{question} [y/N] ")) {
         return false;
     }

@@ -18,6 +18,7 @@ use crate::{
     CommandResult, Ending, Misuse,
     cli::AddArgs,
     config::{Config, Upstream, Writes, is_name},
+    program_search::missing_program,
     raise::PACKS,
 };
 
@@ -33,7 +34,7 @@ fn add(asked: &AddArgs) -> CommandResult {
     check_name(name, &present(&config)?, &shown)?;
     if let Some(url) = asked.url.as_ref().filter(|url| !url.contains("://")) {
         let url = shell_word(url);
-        return Err(format!("'{name}' has a url that is not https://… or http://…; a program stands after --: toolgate add {name} -- {url}").into());
+        return Err(format!("'{name}' has a url that is not https://… or http://…; write http://{url} for an address; a program stands after --: toolgate add {name} -- {url}").into());
     }
     let secrets = asked.place.data.join("secrets");
     let referred = referred(&config, &secrets)?;
@@ -49,6 +50,9 @@ fn add(asked: &AddArgs) -> CommandResult {
         imported.secrets.iter().map(|secret| secrets.join(&secret.name).display().to_string()).collect();
     for note in &imported.notes {
         eprintln!("{}", terminal_escape(&format!("{}: {}", note.server, note.what)));
+    }
+    for warning in imported.upstreams.iter().filter_map(missing_program) {
+        eprintln!("warning: {}", terminal_escape(&warning));
     }
     let shown_upstreams = imported.shown();
     let value = json!({
@@ -73,7 +77,7 @@ fn check_name(name: &str, there: &Config, file: &str) -> Result<(), Misuse> {
     } else if PACKS.contains(&name) {
         format!("'{name}' is the name of a pack; choose another name")
     } else if there.upstreams.iter().any(|upstream| upstream.name == name) {
-        format!("{file} has an upstream '{name}' already; choose another name, or remove that one")
+        format!("{file} has an upstream '{name}' already; choose another name, or delete its [[upstreams]] block there")
     } else {
         return Ok(());
     };

@@ -146,10 +146,9 @@ impl Keeper {
         self.ground.config_path = Some(path.clone());
         match self.raise() {
             Ok(()) => {
-                if needs_restart(&old, &self.ground.config) {
-                    tracing::warn!(
-                        "the configuration changed in [server], [identity], [approvals], [ledger], [retention], [log] or the [limits] of messages, plans, flows and anonymous callers: those parts need a restart"
-                    );
+                let changed = needs_restart(&old, &self.ground.config);
+                if !changed.is_empty() {
+                    tracing::warn!("these parts of the configuration need a restart: {}", changed.join(", "));
                 }
                 if is_new {
                     tracing::info!(path = %path.display(), "there is a configuration file now, and it is in force");
@@ -217,7 +216,8 @@ fn kept(problem: &Misuse) {
     tracing::error!(%problem, "the changed configuration is wrong; the old one stays in force");
 }
 
-fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
+/// The sections of the configuration that changed and are read at the start alone.
+fn needs_restart(old: &config::Config, new: &config::Config) -> Vec<&'static str> {
     let served = |config: &config::Config| config::Server {
         page_size: 0,
         kept_views: 0,
@@ -230,13 +230,16 @@ fn needs_restart(old: &config::Config, new: &config::Config) -> bool {
         let (anonymous, all) = (limits.anonymous_per_minute, limits.anonymous_total_per_minute);
         (message, [anonymous, all, limits.open_plans, limits.open_flows])
     };
-    served(old) != served(new)
-        || read(old) != read(new)
-        || old.identity != new.identity
-        || old.approvals != new.approvals
-        || old.ledger != new.ledger
-        || old.retention != new.retention
-        || old.log != new.log
+    let sections = [
+        ("[server]", served(old) != served(new)),
+        ("[limits] of messages, plans, flows and anonymous callers", read(old) != read(new)),
+        ("[identity]", old.identity != new.identity),
+        ("[approvals]", old.approvals != new.approvals),
+        ("[ledger]", old.ledger != new.ledger),
+        ("[retention]", old.retention != new.retention),
+        ("[log]", old.log != new.log),
+    ];
+    sections.into_iter().filter(|(_, changed)| *changed).map(|(section, _)| section).collect()
 }
 
 /// Without a configuration file, the one that would have been read is among them: it may be made later.

@@ -111,7 +111,22 @@ fn insert(table: &mut toml::Table, keys: &[String], value: toml::Value) -> Optio
 
 fn wrong(path: &str, text: &str, fault: &toml::de::Error) -> ConfigProblem {
     let (line, column) = line_and_column(text, fault.span().map_or(0, |span| span.start));
-    ConfigProblem::Wrong { path: path.to_owned(), line, column, message: explained(fault.message()) }
+    let message = match fault.message().trim() {
+        "duplicate key" => duplicate(text, line),
+        message => explained(message),
+    };
+    ConfigProblem::Wrong { path: path.to_owned(), line, column, message }
+}
+
+/// A key or table that stands in the file twice, with the line of the first.
+fn duplicate(text: &str, line: usize) -> String {
+    let written = |line: &str| line.split(['=', '#']).next().unwrap_or_default().trim().to_owned();
+    let name = line.checked_sub(1).and_then(|index| text.lines().nth(index)).map(written).unwrap_or_default();
+    let before = text.lines().take(line.saturating_sub(1)).position(|earlier| written(earlier) == name);
+    match before {
+        Some(index) => format!("{name} is there already, at line {}; keep one of them, with all its keys", index + 1),
+        None => format!("{name} is there twice; keep one of them"),
+    }
 }
 
 /// An unknown key with the known one nearest to it.
@@ -164,6 +179,14 @@ mod tests {
     fn a_wrong_type_is_refused_with_its_place() {
         let problem = from_text("[server]\nlisten = 8484\n").unwrap_err();
         assert!(problem.starts_with("DIR/toolgate.toml:2:10: invalid type: integer"), "{problem}");
+    }
+
+    #[test]
+    fn a_table_that_is_there_twice_is_named_with_its_first_line() {
+        let problem = from_text("[approvals]\nwait = \"45s\"\n\n[approvals]\nttl = \"1h\"\n").unwrap_err();
+        assert!(problem.contains("toolgate.toml:4:2: [approvals] is there already, at line 1"), "{problem}");
+        let problem = from_text("lang = \"en\"\nlang = \"ja\"\n").unwrap_err();
+        assert!(problem.contains("toolgate.toml:2:1: lang is there already, at line 1"), "{problem}");
     }
 
     #[test]

@@ -95,6 +95,8 @@ impl Config {
     pub fn without_file() -> Self {
         Self {
             packs: ["admin", "gate", "spine", "todo"].map(|name| (name.to_owned(), Pack::default())).into(),
+            // as in the file that `init` and `add` write: a gateway that runs need not be started again for it
+            approvals: Approvals { wait: "45s".to_owned(), ..Approvals::default() },
             ..Self::default()
         }
     }

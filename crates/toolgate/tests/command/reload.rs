@@ -146,5 +146,5 @@ fn a_reload_warns_of_what_needs_a_restart_and_not_of_the_address_given_to_the_co
     gate.logs("the configuration was reloaded");
     assert!(!gate.log().contains("need a restart"), "--listen is no change of [server]: {}", gate.log());
     home.write("toolgate.toml", &format!("{CONFIG}[server]\nhosts = [\"gate.example\"]\n"));
-    gate.logs("those parts need a restart");
+    assert!(gate.logs("need a restart").contains("[server]"));
 }

@@ -106,7 +106,11 @@ pub fn in_words(approval: &Approval) -> String {
     match approval.state {
         ApprovalState::Granted => {
             let uses = if approval.uses_left == 1 { "once" } else { &format!("{} times", approval.uses_left) };
-            format!("{} is granted{by}: {uses}, until {}\n", approval.id, when::show(approval.expires))
+            let until = when::show(approval.expires);
+            format!(
+                "{} is granted{by}: {uses}, until {until}; it runs now if its caller still waits, else when it calls again\n",
+                approval.id
+            )
         }
         state => format!("{} is {state}{by}\n", approval.id),
     }

@@ -24,8 +24,8 @@ struct Row {
     state: &'static str,
     /// Servers that are reached past the gateway.
     direct: Vec<String>,
-    /// The command to type next.
-    command: String,
+    /// The command to type next, if there is anything left to do.
+    command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub fn run(wish: &ConnectArgs) -> CommandResult {
 
 fn cells(row: &Row) -> [String; 4] {
     let client = if row.is_project { format!("{} (this folder)", row.client) } else { row.client.to_owned() };
-    [client, row.state.to_owned(), row.direct.len().to_string(), row.command.clone()]
+    [client, row.state.to_owned(), row.direct.len().to_string(), row.command.clone().unwrap_or_default()]
 }
 
 fn row(found: &InstalledClient, expected: &Expected, options: &str) -> Row {
@@ -78,12 +78,14 @@ fn row(found: &InstalledClient, expected: &Expected, options: &str) -> Row {
         Some(_) => "connected elsewhere",
     };
     let what = match state {
-        "connected" if direct.is_empty() => " --undo",
-        "connected" => " --replace",
-        _ => " --user NAME",
+        // nothing is left to do, or the file is to be mended first
+        "connected" if direct.is_empty() => None,
+        "unreadable" => None,
+        "connected" => Some(" --replace"),
+        _ => Some(" --user NAME"),
     };
     let is_usual = clients::place(*client, None).is_ok_and(|usual| usual.file == place.file);
     let named = if is_usual { String::new() } else { format!(" --file {file}") };
-    let command = format!("toolgate connect {}{named}{what}{options}", client.name());
+    let command = what.map(|what| format!("toolgate connect {}{named}{what}{options}", client.name()));
     Row { client: client.name(), file, state, direct, command, problem, is_project: *is_project }
 }

@@ -32,7 +32,7 @@ pub async fn look(ground: &Ground, key: Option<OwnKey>, store: Option<&Store>) -
         findings.push(match refused {
             None => Finding::new("client", Severity::Good, format!("{name} has a credential that is accepted")),
             Some(why) => {
-                let detail = format!("{name}: {why}; give it another: toolgate connect {name}");
+                let detail = format!("{name}: {why}; give it another: toolgate connect {name} --user NAME");
                 Finding::new("client", Severity::Warning, detail)
             }
         });

@@ -18,6 +18,7 @@ use tokio::{
 };
 use toolgate_mcp::Identify;
 use toolgate_server::{
+    health_probe,
     http::{AnswerCache, FrontDoor, Site},
     metadata,
 };
@@ -52,6 +53,9 @@ use crate::{
     webhooks,
 };
 
+/// The exit code of a gateway that a second signal ended.
+const AT_ONCE: i32 = 130;
+
 pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> CommandResult {
     let mut signals = StopSignals::listen()?;
     let mut ground = Ground::of(place)?;
@@ -62,9 +66,10 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
     logging::start(&ground.config.log)?;
     conceal_process();
     let server = &ground.config.server;
-    let listener = TcpListener::bind(&server.listen)
-        .await
-        .map_err(|fault| format!("can't listen on {}: {fault}; choose another with --listen", server.listen))?;
+    let listener = match TcpListener::bind(&server.listen).await {
+        Ok(listener) => listener,
+        Err(fault) => return Err(cannot_listen(&server.listen, &fault).await.into()),
+    };
     let address = listener.local_addr()?;
     check_task_ids(&ground.config, address)?;
     let resource = server.public_url.clone().unwrap_or_else(|| format!("http://{address}/mcp"));
@@ -100,15 +105,21 @@ pub async fn http(place: &Place, listen: Option<String>, accept_new: bool) -> Co
         tracing::warn!("{warning}");
     }
     let Open { spine, store, upstreams, loaded, door, catalog, .. } = open;
+    let stopping = Arc::clone(&spine);
     let newcomers = Newcomers::of(accept_new, true);
     let (ask, asked) = mpsc::channel(1);
     let report = UpstreamReport::new(true);
     let keeper = Keeper { ground, spine, store, upstreams, loaded, newcomers, door, catalog, asked, report };
     let tasks = BackgroundTasks::start(keeper, ask);
-    let shutdown = async {
+    let shutdown = async move {
         signals.received().await;
-        tracing::info!("stopping: calls in flight may finish");
+        tracing::info!("stopping: calls in flight may finish for {} s; a second signal ends at once", grace.as_secs());
         stop.send_replace(true);
+        stopping.stop_waiting();
+        tokio::spawn(async move {
+            signals.received().await;
+            std::process::exit(AT_ONCE);
+        });
     };
     let served = site.serve(listener, shutdown, grace).await;
     tasks.end().await;
@@ -162,6 +173,18 @@ pub async fn stdio(place: &Place, token: Option<String>, agent: &SignIn, accept_
     }
     store.close().await;
     Ok(Ending::Good)
+}
+
+/// The reason why an address can't be listened on, and what to do: another Toolgate may run there.
+async fn cannot_listen(listen: &str, fault: &std::io::Error) -> String {
+    let is_taken = fault.kind() == std::io::ErrorKind::AddrInUse;
+    if is_taken && health_probe::answers(&format!("http://{listen}/healthz")).await {
+        return format!(
+            "can't listen on {listen}: a server answers there already, which toolgate doctor looks at; end it, or choose \
+             another address with --listen"
+        );
+    }
+    format!("can't listen on {listen}: {fault}; choose another with --listen")
 }
 
 /// What is wrong outside tools and rules, found without serving.

@@ -120,6 +120,7 @@ impl Run<'_> {
                 let tools = acceptance.added.iter().chain(&acceptance.changed);
                 tools.map(move |tool| (server.clone(), tool.clone()))
             })
+            .chain(self.accepted_before())
             .collect();
         let claimed = claimed_attributes(self.survey, &accepted);
         let written = self.offer(&claimed)?;
@@ -138,6 +139,16 @@ impl Run<'_> {
             print(self.asked.output, &value, "")?;
         }
         Ok(if self.is_complete { Ending::Good } else { Ending::No })
+    }
+
+    /// With `--attributes`, the tools that were accepted before: their attributes may not have been written then.
+    fn accepted_before(&self) -> Vec<(String, String)> {
+        let reviews = self.survey.reviews.iter().filter(|_| self.asked.attributes);
+        let accepted = |review: &ServerReview| {
+            let tools = review.judged.iter().filter(|judged| judged.state == State::Accepted);
+            tools.map(|judged| (review.name.clone(), judged.name.clone())).collect::<Vec<_>>()
+        };
+        reviews.flat_map(accepted).collect()
     }
 
     /// Offers the attributes that servers claim. Whether they were written.

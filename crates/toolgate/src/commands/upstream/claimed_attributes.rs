@@ -1,6 +1,6 @@
 //! Attributes that servers claim for their own tools, offered to the operator: only what the operator accepts counts.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use serde_json::{Map, Value, json};
 use toolgate_core::Tool;
@@ -48,6 +48,10 @@ pub fn claimed_attributes(survey: &Survey, accepted: &[(String, String)]) -> Vec
             claimed.push(ClaimedAttribute { upstream: upstream.clone(), tool, key, value });
         }
     }
+    // a name that two tools have leads to neither of them
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    claimed.iter().for_each(|claim| *names.entry(claim.tool.clone()).or_default() += 1);
+    claimed.retain(|claim| names.get(&claim.tool) == Some(&1));
     claimed
 }
 

@@ -32,6 +32,7 @@ impl ServerReview {
         let mut parts = vec![format!("{accepted} accepted")];
         let counts = [
             ("waiting", waiting),
+            ("left out for their names", self.clashes.len()),
             ("gone", count(|state| *state == State::Gone)),
             ("unusable", count(|state| matches!(state, State::Unusable { .. }))),
         ];
