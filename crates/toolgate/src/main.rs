@@ -1,5 +1,6 @@
 //! The `toolgate` command. Exit codes: 0 done, 1 the answer is no, 2 wrong use or it could not be carried out.
 
+mod bounded_file;
 mod caller_facts;
 mod catalog;
 mod child_programs;

@@ -166,6 +166,9 @@ fn refuse_what_does_nothing(config: &Config) -> Result<(), RaiseProblem> {
         if config.upstreams.is_empty() {
             return Err(RaiseProblem::NothingOffers { place, name: name.clone() });
         }
+        if wanted.source.is_some() {
+            return Err(RaiseProblem::UnwantedSource { place, name: name.clone() });
+        }
         if wanted.bind.is_some() {
             return Err(RaiseProblem::UnwantedBinding { place, name: name.clone() });
         }

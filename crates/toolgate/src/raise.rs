@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -28,6 +27,7 @@ use toolgate_spine::{House, HouseProblem, LimitDefaults, NamedFlow, ResultsSourc
 use toolgate_store::{Location, Store};
 
 use crate::{
+    bounded_file::read_text,
     catalog::Catalog,
     config::{Config, FlowConfig, Naming, Pack},
     ground::{Ground, duration},
@@ -76,6 +76,8 @@ pub enum RaiseProblem {
     NothingOffers { place: &'static str, name: String },
     #[error("{place}: '{written}' is not in normal form, and so holds for no address; write '{normal}'")]
     NotNormal { place: String, written: String, normal: String },
+    #[error("[{place}.\"{name}\"] has source, which is for tools alone; take it out")]
+    UnwantedSource { place: &'static str, name: String },
     #[error("[{place}.\"{name}\"] has bind, which is for tools alone; take it out")]
     UnwantedBinding { place: &'static str, name: String },
     #[error("[{place}.\"{name}\"] has limits.result = \"cut\", which is for tools alone; take it out")]
@@ -336,6 +338,6 @@ pub(crate) fn registered(source: &str, prefix: &str, config: &Config, offer: Too
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, RaiseProblem> {
-    fs::read_to_string(path)
+    read_text(path)
         .map_err(|fault| RaiseProblem::Unreadable { path: path.display().to_string(), reason: fault.to_string() })
 }

@@ -37,7 +37,9 @@ impl<'c> AttributeTables<'c> {
         let forms = forms(tool);
         let patterns = self.patterns.iter().filter(|(pattern, ..)| forms.iter().any(|name| pattern.matches(name)));
         let patterns = patterns.map(|(_, key, table)| (*key, *table));
-        patterns.chain(self.names.iter().copied().filter(|(key, _)| is_named(tool, key))).collect()
+        let all = patterns.chain(self.names.iter().copied().filter(|(key, _)| is_named(tool, key)));
+        let is_meant = |table: &ToolConfig| table.source.as_deref().is_none_or(|source| source == &*tool.source);
+        all.filter(|(_, table)| is_meant(table)).collect()
     }
 }
 

@@ -1,10 +1,9 @@
 //! From `[[upstreams]]` to a connection: the program or the address, with values read from where the configuration says.
 
-use std::fs;
-
 use toolgate_upstream::{ChildSandbox, ChildUser, ClientCredentials, SecretText, Transport, UpstreamConfig};
 
 use crate::{
+    bounded_file::read_text,
     child_programs::{find_user, reaper},
     config::{self, Config, Given},
     gateway_files::GatewayFiles,
@@ -90,11 +89,10 @@ fn value(upstream: &str, name: &str, given: &Given) -> Result<SecretText, Upstre
             name: name.to_owned(),
             variable: from.env.clone(),
         }),
-        Given::File(from) => fs::read_to_string(&from.file)
-            .map(|text| SecretText::new(text.trim_end_matches(['\r', '\n'])))
-            .map_err(|fault| UpstreamProblem::Unreadable {
-                path: from.file.display().to_string(),
-                reason: fault.to_string(),
-            }),
+        Given::File(from) => {
+            read_text(&from.file).map(|text| SecretText::new(text.trim_end_matches(['\r', '\n']))).map_err(|fault| {
+                UpstreamProblem::Unreadable { path: from.file.display().to_string(), reason: fault.to_string() }
+            })
+        }
     }
 }

@@ -23,6 +23,7 @@ use toolgate_spine::{ToolOffer, ToolSource};
 use toolgate_upstream::{Upstream, UpstreamConfig, conceal_process};
 
 use crate::{
+    bounded_file::read_text,
     config::{self, Config},
     gateway_files::GatewayFiles,
     upstream_connections::connection,
@@ -59,7 +60,7 @@ impl LockFile {
     /// A missing file is an empty lock.
     pub fn read(&self) -> Result<Lock, UpstreamProblem> {
         let path = || self.path.display().to_string();
-        match fs::read_to_string(&self.path) {
+        match read_text(&self.path) {
             Ok(text) => Lock::parse(&text).map_err(|fault| UpstreamProblem::Lock { path: path(), fault }),
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(Lock::new()),
             Err(fault) => Err(UpstreamProblem::Unreadable { path: path(), reason: fault.to_string() }),

@@ -1,11 +1,10 @@
 //! From `[[approvals.webhooks]]` to addresses that can be told.
 
-use std::fs;
-
 use toolgate_server::{identity::Secret, webhooks::Webhook};
 
 use crate::{
     Misuse,
+    bounded_file::read_text,
     config::{Config, Given},
 };
 
@@ -17,7 +16,7 @@ pub fn webhooks(config: &Config) -> Result<Vec<Webhook>, Misuse> {
             Given::Text(text) => text.clone(),
             Given::Env(from) => std::env::var(&from.env)
                 .map_err(|_| format!("[[approvals.webhooks]] secret: the variable {} is not set", from.env))?,
-            Given::File(from) => fs::read_to_string(&from.file)
+            Given::File(from) => read_text(&from.file)
                 .map_err(|fault| format!("[[approvals.webhooks]] secret: {}: {fault}", from.file.display()))?,
         };
         let secret = Secret::new(secret.trim_end_matches(['\r', '\n']).as_bytes());

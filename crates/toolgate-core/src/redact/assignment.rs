@@ -2,7 +2,7 @@
 //! `--password X`, in queries, forms, connection strings, shell commands, YAML and JSON.
 
 use super::{
-    names::{NameKind, name_kind},
+    names::{NameKind, approver_name_kind, name_kind},
     paired,
     shapes::SCHEMES,
     starts_placeholder,
@@ -94,7 +94,7 @@ pub(super) fn option(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
         return None;
     }
     let name = walk.text.get(name_start..name_start + length)?;
-    let kind = name_kind(name);
+    let kind = kind_for(walk, name);
     // A name that is itself a secret is found on the way. INVARIANT: options within the name are not looked for, or each of
     // them would look for those within its own name.
     if kind == NameKind::Plain || holds_format(name, walk.nesting) {
@@ -138,6 +138,8 @@ fn value(walk: &TextWalk<'_>, start: usize, kind: NameKind, place: Place) -> Opt
     let redacted = |from: usize| text.get(from..).is_some_and(starts_placeholder);
     match bytes.get(start + slashes)? {
         _ if redacted(start + slashes) => None,
+        // a shell runs what stands between these
+        b'`' if walk.for_approver => None,
         quote if is_quote(*quote) => {
             let from = start + slashes + 1;
             if redacted(from) {
@@ -218,9 +220,13 @@ fn name_before(walk: &TextWalk<'_>, at: usize) -> Option<(usize, usize)> {
     (start < end).then_some((start, end))
 }
 
+fn kind_for(walk: &TextWalk<'_>, name: &str) -> NameKind {
+    if walk.for_approver { approver_name_kind(name) } else { name_kind(name) }
+}
+
 /// Of `API key: X` both words say what X is.
 fn kind_in_text(walk: &TextWalk<'_>, name: &str, start: usize) -> NameKind {
-    let kind = name_kind(name);
+    let kind = kind_for(walk, name);
     if !name.eq_ignore_ascii_case("key") {
         return kind;
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Redactor, is_placeholder,
-    names::{NameKind, name_kind},
+    names::{NameKind, approver_name_kind, name_kind},
     pairs::{EarlyValue, Label, Pair, Role, can_name_second, is_second},
     pointer::Way,
     reader::compact,
@@ -114,7 +114,7 @@ impl<'a> Scan<'a> {
             self.text_value(start, &name, Secret::NO, out);
             self.space(out);
             self.take(b':')?;
-            let kind = name_kind(&name);
+            let kind = self.kind_of(&name);
             let way = way.down(|step| step == name);
             let own = Around { secret: inner.secret.or(self.named(kind)), ..inner };
             match Role::of(&name) {
@@ -155,6 +155,10 @@ impl<'a> Scan<'a> {
                 _ => return None,
             }
         }
+    }
+
+    fn kind_of(&self, name: &str) -> NameKind {
+        if self.redactor.is_for_approver() { approver_name_kind(name) } else { name_kind(name) }
     }
 
     /// The secret that a member's name makes of its value. Within text the caller chose the name.
@@ -233,7 +237,7 @@ impl<'a> Scan<'a> {
         }
         let secret = match self.string() {
             Some(item) if is_option && userinfo::is_option(&item) => Secret::UserInfo,
-            Some(item) if is_option => self.worded(name_kind(item.trim_start_matches('-'))),
+            Some(item) if is_option => self.worded(self.kind_of(item.trim_start_matches('-'))),
             Some(item) if can_name_second(&item) => match self.second_of_two() {
                 Some(value) if is_second(&value, is_listed) => self.worded(NameKind::Secret),
                 _ => Secret::NO,

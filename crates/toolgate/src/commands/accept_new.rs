@@ -129,7 +129,7 @@ impl Approved {
 /// One question, up to what became of its answer: the next one waits for that.
 fn ask(question: Question, yes: &mpsc::UnboundedSender<Approved>) {
     let Question { upstream, offered, tools } = question;
-    let lines: Vec<ToolLine> = offered.iter().map(|definition| ToolLine::of(definition, None)).collect();
+    let lines: Vec<ToolLine> = offered.iter().map(|definition| ToolLine::of(definition, Vec::new())).collect();
     let mut text =
         format!("\nThe upstream '{upstream}' is new. It offers:\n{}", tool_lines(&lines, terminal::summary_width()));
     if has_hidden_warnings(&lines) {

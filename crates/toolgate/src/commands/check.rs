@@ -1,7 +1,7 @@
 //! `check`: everything `serve` would refuse, and what it would only warn of, without serving.
 
 use serde_json::json;
-use toolgate_core::{Gate, RuleFile};
+use toolgate_core::{Gate, RuleFile, line_escape};
 
 use super::{books::counted, print, say};
 use crate::{
@@ -97,7 +97,8 @@ impl Checked {
     }
 
     fn text(&self) -> String {
-        let mut text: String = self.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+        let mut text: String =
+            self.warnings.iter().map(|warning| format!("warning: {}\n", line_escape(warning))).collect();
         text.extend(self.notes.iter().map(|note| format!("note: {note}\n")));
         let (tools, rules) = (counted(self.tools, "tool"), counted(self.shipped_rules, "shipped rule"));
         text.push_str(&format!("{} is good: {tools}; {rules}, {} of yours", self.file, self.own_rules));

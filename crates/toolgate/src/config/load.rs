@@ -1,11 +1,10 @@
 //! Reading the file: unknown keys are refused with a suggestion, variables override, every fault names its place.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use toolgate_core::suggest::closest;
+
+use crate::bounded_file::read_text;
 
 use super::{Config, Pack, Upstream, place::line_and_column};
 
@@ -31,7 +30,7 @@ pub fn load(path: Option<&Path>, environment: impl Iterator<Item = (String, Stri
         None => Config::without_file(),
         Some(path) => {
             let name = path.display().to_string();
-            let text = fs::read_to_string(path)
+            let text = read_text(path)
                 .map_err(|fault| ConfigProblem::Unreadable { path: name.clone(), reason: fault.to_string() })?;
             let mut config: Config = toml::from_str(&text).map_err(|fault| wrong(&name, &text, &fault))?;
             anchor(&mut config, path.parent().unwrap_or(Path::new("")));
@@ -146,6 +145,8 @@ fn explained(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn from_text(text: &str) -> Result<Config, String> {

@@ -3,8 +3,9 @@
 //! A message about a key begins with the key as the file has it: `[server] listen = "x": …`, `lang = "fr": …`. A message about
 //! a pack, an upstream or an issuer begins with its name: `the upstream 'files' …`. The place is looked up by these.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
+use crate::bounded_file::read_text;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -20,7 +21,7 @@ pub fn with_place(named: Option<&Path>, message: &str) -> String {
     if let Some(variable) = subject.variable().filter(|name| std::env::var_os(name).is_some()) {
         return format!("the variable {variable}: {message}");
     }
-    let found = fs::read_to_string(path).ok().and_then(|text| Some(line_and_column(&text, subject.find(&text)?)));
+    let found = read_text(path).ok().and_then(|text| Some(line_and_column(&text, subject.find(&text)?)));
     match found {
         Some((line, column)) => format!("{}:{line}:{column}: {message}", path.display()),
         None => message.to_owned(),

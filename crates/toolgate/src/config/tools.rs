@@ -21,6 +21,8 @@ use super::known_word::{known_word, known_words};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolConfig {
+    /// Only for tools of this upstream or pack. Absent: for whichever tool has the name.
+    pub source: Option<String>,
     /// Who may use it: unauthenticated, coordinator_only, manager_only, worker_only, authenticated, chat_only, task_only,
     /// signed_in, admin_only, operator_only.
     #[serde(deserialize_with = "known_word::<_, Permission>")]

@@ -114,11 +114,13 @@ fn a_key_is_made_for_the_user_and_ends_with_the_connection() {
     let second = key(&home);
     assert_eq!((&again["revoked_key"], add(&first).as_str()), (&json!(id), "authentication_required"));
     assert_eq!(add(&second), "ok");
-    let undone = run(&Home::bare(), &["connect", "cursor", "--undo", "--file", home.path(FILE).to_str().unwrap()]);
+    let (file, data) = (home.path(FILE), home.path(".toolgate"));
+    let elsewhere = ["connect", "cursor", "--undo", "--file", file.to_str().unwrap(), "--data", data.to_str().unwrap()];
+    let undone = run(&Home::bare(), &elsewhere);
     assert_eq!(undone.code, Some(0), "{undone:?}");
     assert!(undone.out.contains("Revoked the key key_"), "{}", undone.out);
     assert_eq!(text(&home), SERVERS, "byte for byte");
-    assert_eq!(add(&second), "authentication_required", "from whatever folder it is undone");
+    assert_eq!(add(&second), "authentication_required", "wherever it is undone with the same data folder");
     assert!(states(&home).iter().all(|(.., state)| state == "revoked"));
     let left: Vec<_> = fs::read_dir(home.path("me/.cursor")).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["mcp.json"], "nothing is left beside the file");
@@ -145,6 +147,26 @@ fn a_dry_run_makes_no_key_and_a_failed_one_leaves_none_that_counts() {
         assert_eq!(ran.code, Some(2), "{wrong:?}: {ran:?}");
     }
     assert_eq!(text(&home), SERVERS);
+}
+
+/// A project that somebody else made may come with the file that names a client's key.
+#[test]
+fn a_planted_file_revokes_no_key_that_connect_did_not_make_and_opens_no_other_store() {
+    let home = home("[packs.todo]\n");
+    let victim = home.json(&["key", "create", "--user", "victim", "--name", "prod"])["id"].as_str().unwrap().to_owned();
+    let plant = |database: &str| {
+        let kept = json!({"id": victim, "database": database});
+        home.write(&format!("{FILE}.toolgate-key"), &kept.to_string());
+    };
+    let pipe = home.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for database in [home.path(".toolgate/toolgate.db"), pipe] {
+        plant(database.to_str().unwrap());
+        let ran = run(&home, &["connect", "cursor", "--user", "me"]);
+        assert!(format!("{}{}", ran.out, ran.err).contains("could not be revoked"), "{ran:?}");
+        let live = |(id, _, state): &(String, String, String)| *id == victim && state == "live";
+        assert!(states(&home).iter().any(live), "{database:?}");
+    }
 }
 
 #[test]

@@ -171,3 +171,23 @@ fn a_data_folder_that_others_may_write_to_is_warned_of() {
         assert_eq!(gate.log().contains("others may write to the data folder"), warned, "{mode:o}: {}", gate.log());
     }
 }
+
+/// Somebody else may have put them there.
+#[test]
+fn a_pipe_in_place_of_a_file_is_an_error_and_holds_nothing_up() {
+    for (name, commands) in [
+        ("toolgate.toml", [&["check"][..], &["serve", "--listen", "127.0.0.1:0"], &["approvals", "list"]]),
+        ("toolgate.lock", [&["check"], &["serve", "--listen", "127.0.0.1:0"], &["explain", "help"]]),
+    ] {
+        let home = Home::bare();
+        if name == "toolgate.lock" {
+            home.write("toolgate.toml", "[packs.gate]\n[[upstreams]]\nname = \"a\"\ncommand = \"a\"\n");
+        }
+        assert!(std::process::Command::new("mkfifo").arg(home.path(name)).status().unwrap().success());
+        for command in commands {
+            let ran = home.run(command);
+            assert_ne!(ran.code, Some(0), "{name} {command:?}");
+            assert!(format!("{}{}", ran.out, ran.err).contains("not a regular file"), "{name} {command:?}: {ran:?}");
+        }
+    }
+}

@@ -8,10 +8,16 @@ use toolgate_spine::{argument_name_text, value_text, what_is_approved};
 use toolgate_store::Approval;
 
 use super::{diff::diff, time_span::span};
-use crate::commands::books::{field, json};
+use crate::{
+    commands::books::{field, json},
+    terminal,
+};
 
 /// Characters of a list or an object that stand on one line.
 const ON_ONE_LINE: usize = 60;
+/// The beginning of a line of somebody else's text, and of the rest of one that is too long for the terminal.
+const INDENT: &str = "  ";
+const GOES_ON: &str = "  … ";
 /// Unchanged lines around a change in a preview.
 const CONTEXT: usize = 3;
 /// Members that hold what is and what would be.
@@ -53,7 +59,19 @@ pub fn question(approval: &Approval, now: i64) -> String {
 }
 
 fn indented(text: &mut String, lines: &[String]) {
-    text.extend(lines.iter().map(|line| format!("  {line}\n")));
+    let room = terminal::summary_width().saturating_sub(INDENT.len() + GOES_ON.len() + 1).max(20);
+    for line in lines {
+        let characters: Vec<char> = line.chars().collect();
+        for (number, part) in characters.chunks(room).enumerate() {
+            // a terminal that wraps a long line by itself would begin the next one where Toolgate's own lines begin
+            text.push_str(if number == 0 { INDENT } else { GOES_ON });
+            text.extend(part);
+            text.push('\n');
+        }
+        if characters.is_empty() {
+            text.push('\n');
+        }
+    }
 }
 
 /// What the tool's attribute `undo` says.

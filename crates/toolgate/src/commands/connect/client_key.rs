@@ -73,24 +73,38 @@ impl ClientKey {
         format!("tgk_{}_", self.id.trim_start_matches("key_"))
     }
 
-    /// Revokes the key where it was made. A key that is revoked already stays so.
-    pub async fn revoke(&self, ground: Result<Ground, Misuse>) -> Result<(), String> {
-        let location = match (&self.database, ground) {
-            (Some(path), _) => Location::Sqlite(path.clone()),
-            (None, ground) => {
-                let location = ground.and_then(|ground| ground.location());
-                location.map_err(|problem| self.left(&problem.to_string()))?
+    /// Revokes the key. A key that is revoked already stays so.
+    ///
+    /// INVARIANT: the file that names the key may come with somebody's project. So only the store of this command is looked
+    /// into, and only a key that `connect` made for this client is revoked.
+    pub async fn revoke(&self, client: Client, ground: Result<Ground, Misuse>) -> Result<(), String> {
+        let location =
+            ground.and_then(|ground| ground.location()).map_err(|problem| self.left(&problem.to_string()))?;
+        if let Location::Sqlite(path) = &location {
+            let here = |path: &Path| fs::canonicalize(path).ok();
+            if !path.exists() {
+                return Err(self.left(&format!("there is no store at '{}'", path.display())));
             }
-        };
-        if let Location::Sqlite(path) = &location
-            && !path.exists()
-        {
-            return Err(self.left(&format!("there is no store at '{}'", path.display())));
+            if self.database.as_deref().is_some_and(|made_in| here(made_in) != here(path)) {
+                return Err(self.left("it was made in another store; run this with that --data or --database"));
+            }
         }
         let store = Store::open_unmigrated(&location).await.map_err(|fault| self.left(&fault.to_string()))?;
-        let revoked = store.keys().revoke(&self.id, ground::now()).await;
+        let revoked = self.revoke_in(&store, client).await;
         store.close().await;
-        revoked.map(drop).map_err(|fault| self.left(&fault.to_string()))
+        revoked
+    }
+
+    async fn revoke_in(&self, store: &Store, client: Client) -> Result<(), String> {
+        let known = store.keys().list().await.map_err(|fault| self.left(&fault.to_string()))?;
+        match known.iter().find(|key| key.id == self.id) {
+            None => return Err(self.left("the store does not know it")),
+            Some(key) if key.name != name(client) => {
+                return Err(self.left(&format!("connect did not make it; its name is '{}'", key.name)));
+            }
+            Some(_) => {}
+        }
+        store.keys().revoke(&self.id, ground::now()).await.map(drop).map_err(|fault| self.left(&fault.to_string()))
     }
 
     fn left(&self, why: &str) -> String {

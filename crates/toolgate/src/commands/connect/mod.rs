@@ -51,7 +51,7 @@ pub async fn run(wish: &ConnectArgs) -> CommandResult {
 async fn connect(wish: &ConnectArgs, client: Client) -> CommandResult {
     let place = clients::place(client, wish.file.as_deref())?;
     if wish.undo {
-        return undo::run(wish, &place).await;
+        return undo::run(wish, client, &place).await;
     }
     let ground = Ground::of(&wish.place)?;
     let entry = Entry::of(wish, client, &ground)?;
@@ -65,7 +65,7 @@ async fn connect(wish: &ConnectArgs, client: Client) -> CommandResult {
         (Ok(done), _) => done,
         (Err(problem), Some((key, _))) => {
             // nobody has the key: it must not count
-            let left = key.revoke(Ok(ground)).await.err().map(|left| format!("; {left}")).unwrap_or_default();
+            let left = key.revoke(client, Ok(ground)).await.err().map(|left| format!("; {left}")).unwrap_or_default();
             return Err(format!("{problem}{left}").into());
         }
         (Err(problem), None) => return Err(problem),
@@ -206,7 +206,7 @@ async fn replace_key(
         report.note(format!("The key {} would be revoked.", old.id));
         return Ok(());
     }
-    match old.revoke(Ground::of(&wish.place)).await {
+    match old.revoke(client, Ground::of(&wish.place)).await {
         Ok(()) if made.is_none() => ClientKey::forget(&place.file)?,
         Ok(()) => {}
         Err(problem) => {

@@ -5,12 +5,12 @@ use std::{fs, path::Path};
 use super::{BACKUP, Change, NAME, Report, client_key::ClientKey, clients::ClientPlace, edit};
 use crate::{
     CommandResult, Ending, Misuse,
-    cli::ConnectArgs,
+    cli::{Client, ConnectArgs},
     commands::{client_file, put_file},
     ground::Ground,
 };
 
-pub async fn run(wish: &ConnectArgs, place: &ClientPlace) -> CommandResult {
+pub async fn run(wish: &ConnectArgs, client: Client, place: &ClientPlace) -> CommandResult {
     let path = &place.file;
     let backup = client_file::beside(path, BACKUP);
     let now = client_file::read(path)?;
@@ -41,7 +41,7 @@ pub async fn run(wish: &ConnectArgs, place: &ClientPlace) -> CommandResult {
         if wish.dry_run {
             report.note(format!("The key {} would be revoked.", key.id));
         } else {
-            match key.revoke(Ground::of(&wish.place)).await {
+            match key.revoke(client, Ground::of(&wish.place)).await {
                 Ok(()) => {
                     ClientKey::forget(path)?;
                     report.note(format!("Revoked the key {} that was made for this client.", key.id));

@@ -56,7 +56,7 @@ impl Finding {
             (true, true) => "warn",
             (true, false) => "good",
         };
-        format!("{word:<4} {}: {}\n", self.what, toolgate_core::terminal_escape(&self.detail))
+        format!("{word:<4} {}: {}\n", self.what, toolgate_core::line_escape(&self.detail))
     }
 }
 

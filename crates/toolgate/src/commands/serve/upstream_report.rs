@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use toolgate_core::{pin::Lock, terminal_escape};
+use toolgate_core::{line_escape, pin::Lock};
 use toolgate_upstream::{State, Status};
 
 use super::{super::say, start_report::tools};
@@ -40,7 +40,7 @@ impl UpstreamReport {
                 && self.prints
             {
                 // a reader that has gone is no fault
-                let _ = say(&format!("  {name}: {}\n", terminal_escape(&line)));
+                let _ = say(&format!("  {name}: {}\n", line_escape(&line)));
             }
         }
     }

@@ -21,8 +21,8 @@ pub struct ToolLine {
     pub claim: Claim,
     description: String,
     warnings: usize,
-    /// The warning of a name that another tool has.
-    clash: Option<String>,
+    /// Warnings of names that other tools have, and of attributes that hold already; shown in full.
+    looks: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -77,7 +77,7 @@ impl Claim {
 }
 
 impl ToolLine {
-    pub fn of(definition: &Definition, clash: Option<&String>) -> Self {
+    pub fn of(definition: &Definition, looks: Vec<String>) -> Self {
         let read: ClaimedDefinition = serde_json::from_str(definition.raw.get()).unwrap_or_default();
         let text = read.description.as_ref().and_then(|text| text.as_str()).unwrap_or_default();
         let text: String = text.chars().take(DESCRIPTION).collect();
@@ -85,8 +85,8 @@ impl ToolLine {
             name: visible(&definition.name),
             claim: Claim::of(definition),
             description: visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
-            warnings: pin::warnings(definition.raw.get()).len() + usize::from(clash.is_some()),
-            clash: clash.cloned(),
+            warnings: pin::warnings(definition.raw.get()).len() + looks.len(),
+            looks,
         }
     }
 }
@@ -104,12 +104,12 @@ pub fn tool_lines(tools: &[ToolLine], width: usize) -> String {
         let line = format!("{head}{}", cut(&tool.description, room));
         text.push_str(line.trim_end());
         text.push('\n');
-        text.extend(tool.clash.iter().map(|clash| format!("    look: {clash}\n")));
+        text.extend(tool.looks.iter().map(|look| format!("    look: {look}\n")));
     }
     text
 }
 
 /// Whether some tool has warnings that its line only counts.
 pub fn has_hidden_warnings(tools: &[ToolLine]) -> bool {
-    tools.iter().any(|tool| tool.warnings > usize::from(tool.clash.is_some()))
+    tools.iter().any(|tool| tool.warnings > tool.looks.len())
 }

@@ -1,6 +1,6 @@
 //! Attributes that servers claim for their own tools, offered to the operator: only what the operator accepts counts.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use toolgate_core::Tool;
@@ -36,7 +36,9 @@ pub fn claimed_attributes(survey: &Survey, accepted: &[(String, String)]) -> Vec
     for (upstream, own_name) in accepted {
         let review = survey.reviews.iter().find(|review| review.name == *upstream);
         let entry = config.upstreams.iter().find(|entry| entry.name == *upstream);
-        let Some(definition) = review.and_then(|review| review.definition(own_name)) else { continue };
+        // a name that two tools have leads to neither of them
+        let Some(review) = review.filter(|review| !review.clashes.contains_key(own_name)) else { continue };
+        let Some(definition) = review.definition(own_name) else { continue };
         let Some(tool) = entry.and_then(|entry| tool_of(config, entry, definition)) else { continue };
         let (key, value) = match Claim::of(definition) {
             Claim::Reads => ("effect", "read"),
@@ -48,10 +50,6 @@ pub fn claimed_attributes(survey: &Survey, accepted: &[(String, String)]) -> Vec
             claimed.push(ClaimedAttribute { upstream: upstream.clone(), tool, key, value });
         }
     }
-    // a name that two tools have leads to neither of them
-    let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    claimed.iter().for_each(|claim| *names.entry(claim.tool.clone()).or_default() += 1);
-    claimed.retain(|claim| names.get(&claim.tool) == Some(&1));
     claimed
 }
 
@@ -62,13 +60,19 @@ fn is_open(tables: &AttributeTables<'_>, tool: &Tool, key: &str) -> bool {
     !tables.about(tool).iter().any(is_said)
 }
 
-/// Tables for the configuration, each line marked as the server's word.
+/// Tables for the configuration, each claim marked as the server's word. INVARIANT: a table names its server, so that what a
+/// server claims never holds for a tool of another, whoever has the name later.
 pub fn render(claimed: &[ClaimedAttribute]) -> String {
     let table = |claim: &ClaimedAttribute| {
         let (tool, key, value) = (quoted(&claim.tool), claim.key, claim.value);
-        format!("[tools.{tool}]\n{key} = \"{value}\"  # the server's own claim\n")
+        let source = quoted_value(&claim.upstream);
+        format!("[tools.{tool}]\nsource = {source}\n{key} = \"{value}\"  # the server's own claim\n")
     };
     claimed.iter().map(table).collect::<Vec<_>>().join("\n")
+}
+
+fn quoted_value(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }
 
 pub fn json(claimed: &[ClaimedAttribute]) -> Vec<Value> {

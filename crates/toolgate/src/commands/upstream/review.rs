@@ -63,7 +63,7 @@ impl ServerReview {
             .iter()
             .filter(|judged| is_line(judged))
             .filter_map(|judged| self.definition(&judged.name))
-            .map(|definition| ToolLine::of(definition, self.clashes.get(&definition.name)))
+            .map(|definition| ToolLine::of(definition, self.looks(&definition.name)))
             .collect();
         let mut text = String::new();
         if !lines.is_empty() {
@@ -107,12 +107,17 @@ impl ServerReview {
         text
     }
 
+    /// What the names and the configuration make of a tool, if that is worth a look.
+    fn looks(&self, tool: &str) -> Vec<String> {
+        self.clashes.get(tool).into_iter().chain(self.covered.get(tool)).cloned().collect()
+    }
+
     /// The places that a person should look at twice before accepting.
     fn warnings(&self, now: &Definition) -> Vec<String> {
         let warned = pin::warnings(now.raw.get()).into_iter();
         let warned =
             warned.map(|warning| format!("{} at {}: {}", warning.kind, visible(&warning.path), warning.excerpt));
-        warned.chain(self.clashes.get(&now.name).cloned()).collect()
+        warned.chain(self.looks(&now.name)).collect()
     }
 
     pub fn json(&self) -> Value {

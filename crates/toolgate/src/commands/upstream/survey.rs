@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::timeout};
 use toolgate_core::{
     Facts, Tool,
-    pin::{Judged, Lock, State},
+    pin::{Judged, Lock, State, visible},
     suggest::hint,
 };
 use toolgate_spine::ToolOffer;
@@ -14,11 +14,13 @@ use toolgate_upstream::{Definition, Fault};
 use crate::{
     Misuse,
     cli::Place,
-    config::{Config, Upstream},
+    config::{Config, ToolConfig, Upstream},
     gateway_files::GatewayFiles,
     ground::Ground,
     progress::Progress,
     raise,
+    taken_names::TakenNames,
+    tool_attributes::AttributeTables,
     upstreams::{self, Upstreams},
 };
 
@@ -38,6 +40,8 @@ pub struct ServerReview {
     pub fault: Option<String>,
     /// Warnings of names that other tools have, by tool.
     pub clashes: BTreeMap<String, String>,
+    /// Warnings of tools that the configuration lets run without approval, by tool.
+    pub covered: BTreeMap<String, String>,
 }
 
 impl Survey {
@@ -53,15 +57,19 @@ impl Survey {
         let mut running = Upstreams::beside(GatewayFiles::of(&ground)?);
         running.follow(&config).await?;
         let mut faults = first_answers(&running, within).await;
+        let offered =
+            |upstream: &Upstream| running.get(&upstream.name).map(|one| one.definitions()).unwrap_or_default();
+        let offers: Vec<(&Upstream, Vec<Definition>)> =
+            config.upstreams.iter().map(|upstream| (upstream, offered(upstream))).collect();
+        let names = OfferedNames::of(&ground.config, &lock, &offers)?;
         let mut reviews = Vec::new();
-        for upstream in &config.upstreams {
-            let offered = running.get(&upstream.name).map(|running| running.definitions()).unwrap_or_default();
+        for (upstream, offered) in offers {
             let fault = faults.remove(&upstream.name).flatten();
             let has_answered = upstream.enabled && fault.is_none();
             let judged = if has_answered { upstreams::judge(&lock, &upstream.name, &offered) } else { Vec::new() };
-            let clashes = clashes(&ground.config, &lock, upstream, &offered)?;
+            let (clashes, covered) = (names.clashes(upstream, &offered), names.covered(upstream, &offered));
             let (name, is_enabled) = (upstream.name.clone(), upstream.enabled);
-            reviews.push(ServerReview { name, is_enabled, offered, judged, fault, clashes });
+            reviews.push(ServerReview { name, is_enabled, offered, judged, fault, clashes, covered });
         }
         let stopping = Progress::start("ending the servers' programs …");
         running.stop().await;
@@ -131,18 +139,42 @@ fn waiting_for(names: &[String]) -> String {
     format!("waiting for {} …", names.join(", "))
 }
 
-/// Warnings of tools of an upstream whose names other tools have, by tool.
-fn clashes(
-    config: &Config,
-    lock: &Lock,
-    upstream: &Upstream,
-    offered: &[Definition],
-) -> Result<BTreeMap<String, String>, Misuse> {
-    let tools: Vec<Tool> = offered.iter().filter_map(|definition| tool_of(config, upstream, definition)).collect();
-    let mut taken = raise::taken_names(config, &upstreams::pinned(config, lock))?;
-    tools.iter().for_each(|tool| taken.take_offered(tool));
-    let warning = |tool: &Tool| Some((tool.own_name.to_string(), taken.clash(tool)?.warning(tool)));
-    Ok(tools.iter().filter_map(warning).collect())
+/// The names that all servers together offer, and what the configuration says of them already.
+struct OfferedNames<'c> {
+    config: &'c Config,
+    taken: TakenNames,
+    tables: AttributeTables<'c>,
+}
+
+impl<'c> OfferedNames<'c> {
+    fn of(config: &'c Config, lock: &Lock, offers: &[(&Upstream, Vec<Definition>)]) -> Result<Self, Misuse> {
+        let mut taken = raise::taken_names(config, &upstreams::pinned(config, lock))?;
+        for (upstream, offered) in offers {
+            let tools = offered.iter().filter_map(|definition| tool_of(config, upstream, definition));
+            tools.for_each(|tool| taken.take_offered(&tool));
+        }
+        Ok(Self { config, taken, tables: AttributeTables::of(config) })
+    }
+
+    /// Warnings of tools whose names other tools have, by tool.
+    fn clashes(&self, upstream: &Upstream, offered: &[Definition]) -> BTreeMap<String, String> {
+        let tools = offered.iter().filter_map(|definition| tool_of(self.config, upstream, definition));
+        tools.filter_map(|tool| Some((tool.own_name.to_string(), self.taken.clash(&tool)?.warning(&tool)))).collect()
+    }
+
+    /// Warnings of tools that a table of the configuration makes run without approval, by tool.
+    fn covered(&self, upstream: &Upstream, offered: &[Definition]) -> BTreeMap<String, String> {
+        let reads = |table: &ToolConfig| table.effect.as_deref() == Some("read");
+        let allows = |table: &ToolConfig| table.approval.as_deref() == Some("none");
+        let covering = |tool: &Tool| {
+            let tables = self.tables.about(tool);
+            let (key, _) = tables.into_iter().rfind(|(_, table)| reads(table) || allows(table))?;
+            let warning = format!("attributes: [tools.\"{}\"] lets this tool run without approval", visible(key));
+            Some((tool.own_name.to_string(), warning))
+        };
+        let tools = offered.iter().filter_map(|definition| tool_of(self.config, upstream, definition));
+        tools.filter_map(|tool| covering(&tool)).collect()
+    }
 }
 
 /// The tool that a definition would be registered as. `None` for a name that is none: it can't be accepted either.
