@@ -30,6 +30,7 @@ wait = "45s"
 
 # Attributes of tools, by name or by pattern; they override those of the tool's source.
 # [tools."files_read_*"]
+# source = "files"                 # only the tools of that server
 # effect = "read"
 # [tools.files_move_file]
 # approval = "required"

@@ -130,8 +130,8 @@ fn claims_are_offered_and_written_only_on_demand_and_never_over_the_operators_wo
     let home = files("writes = \"ask\"\n[tools.\"files_bo*\"]\napproval = \"none\"");
     let before = read(&home, "toolgate.toml");
     let ran = home.run(&["upstream", "accept", "files", "--all"]);
-    let block = "[tools.files_read]\neffect = \"read\"  # the server's own claim\n\n\
-                 [tools.files_remove]\napproval = \"required\"  # the server's own claim\n";
+    let block = "[tools.files_read]\nsource = \"files\"\neffect = \"read\"  # the server's own claim\n\n\
+                 [tools.files_remove]\nsource = \"files\"\napproval = \"required\"  # the server's own claim\n";
     assert!(ran.out.contains(block) && !ran.out.contains("[tools.files_both]"), "{}", ran.out);
     assert_eq!(read(&home, "toolgate.toml"), before);
     assert_eq!(outcome(&home, "files_read"), "needs_approval", "the server's word alone counts for nothing");

@@ -65,12 +65,14 @@ fn without_a_client_the_installed_ones_are_listed_with_what_to_type() {
     let listed = run(&home, &["connect", "--json"]).json();
     let rows: Vec<_> =
         listed.as_array().unwrap().iter().map(|row| (&row["client"], &row["state"], &row["command"])).collect();
-    let row = |client: &str, state: &str, command: &str| (json!(client), json!(state), json!(command));
+    let row = |client: &str, state: &str, command: &str| {
+        (json!(client), json!(state), if command.is_empty() { Value::Null } else { json!(command) })
+    };
     let expected = [
         row("claude-code", "not connected", "toolgate connect claude-code --user NAME"),
         row("cursor", "not connected", "toolgate connect cursor --user NAME"),
-        row("vscode", "connected", "toolgate connect vscode --undo"),
-        row("windsurf", "unreadable", "toolgate connect windsurf --user NAME"),
+        row("vscode", "connected", ""),
+        row("windsurf", "unreadable", ""),
         row("zed", "connected elsewhere", "toolgate connect zed --user NAME"),
     ];
     assert_eq!(rows, expected.iter().map(|(client, state, command)| (client, state, command)).collect::<Vec<_>>());
