@@ -119,7 +119,7 @@ def test_a_move_that_is_declined_does_not_run(meet, documents):
 
     async def talk(client: mcp.Client) -> None:
         moved = await move(client)
-        assert moved.is_error and "denied" in moved.content[0].text, moved.content
+        assert moved.is_error and "was not approved" in moved.content[0].text, moved.content
         assert (documents / "notes.txt").exists()
 
     meet(talk, elicitation_callback=answering(False, asked))
