@@ -8,12 +8,12 @@ use super::{
     clients::{self, InstalledClient},
     direct::DirectServers,
     entry::Expected,
-    insert, place_options,
+    insert,
 };
 use crate::{
     CommandResult, Ending,
     cli::ConnectArgs,
-    commands::{client_file, print, table::table},
+    commands::{client_file, next_steps::place_options, print, table::table},
     ground::Ground,
 };
 

@@ -19,10 +19,10 @@ use std::{fs, path::Path};
 use toolgate_core::terminal_escape;
 use toolgate_server::identity::Token;
 
-use super::{client_file, put_file};
+use super::{client_file, next_steps::place_options, put_file};
 use crate::{
     CommandResult, Ending, Misuse,
-    cli::{Client, ConnectArgs, Place},
+    cli::{Client, ConnectArgs},
     ground::Ground,
 };
 use advice::Advice;
@@ -217,18 +217,6 @@ async fn replace_key(
     report.set("revoked_key", &old.id);
     report.note(format!("Revoked the key {} that this client had before.", old.id));
     Ok(())
-}
-
-/// The options that lead another command to the same gateway.
-fn place_options(place: &Place) -> String {
-    let mut options = String::new();
-    if let Some(config) = &place.config {
-        options.push_str(&format!(" --config {}", config.display()));
-    }
-    if place.data.as_os_str() != ".toolgate" {
-        options.push_str(&format!(" --data {}", place.data.display()));
-    }
-    options
 }
 
 #[cfg(unix)]
