@@ -1,6 +1,10 @@
 //! Structured logs, on standard error alone.
 
-use std::fmt::{self, Debug};
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Debug},
+    sync::{Mutex, PoisonError},
+};
 
 use toolgate_core::line_escape;
 use tracing::field::Field;
@@ -30,6 +34,21 @@ pub fn start(log: &Log) -> Result<(), Misuse> {
         }
     }
     Ok(())
+}
+
+/// Lines that are remembered so that they are not logged again.
+const REMEMBERED: usize = 1_000;
+
+/// Logs a warning the first time: what is wrong with a file is found again with every reload.
+pub fn warn_once(line: &str) {
+    static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if logged.len() >= REMEMBERED {
+        logged.clear();
+    }
+    if logged.insert(line.to_owned()) {
+        tracing::warn!("{line}");
+    }
 }
 
 /// A field on the event's own line, whatever it holds: text of upstreams and callers forges no other line and hides nothing.

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use toolgate_core::{Tool, pin::visible};
 use toolgate_spine::check_tool;
 
-use crate::config::suggested_prefix;
+use crate::{config::suggested_prefix, logging};
 
 /// A tool that was accepted of an upstream.
 pub struct ForeignTool {
@@ -92,17 +92,14 @@ impl TakenNames {
     fn may_stand(&self, tool: &Tool) -> bool {
         let (upstream, name) = (&*tool.source, tool.name.as_str());
         if let Err(problem) = check_tool(tool) {
-            tracing::warn!(upstream, "a tool is left out: {problem}");
+            logging::warn_once(&format!("a tool of the upstream {upstream} is left out: {problem}"));
             return false;
         }
         if let Some(clash) = self.clash(tool) {
-            tracing::warn!(
-                upstream,
-                name,
-                "a tool is left out: {} has a tool of that name; {}",
-                clash.holder(),
-                clash.remedy(tool)
-            );
+            let (holder, remedy) = (clash.holder(), clash.remedy(tool));
+            logging::warn_once(&format!(
+                "the tool '{name}' of the upstream {upstream} is left out: {holder} has a tool of that name; {remedy}"
+            ));
             return false;
         }
         true

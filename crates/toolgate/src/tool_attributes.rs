@@ -13,6 +13,7 @@ use toolgate_core::{
 
 use crate::{
     config::{Config, DISABLED_TOOLS, ToolConfig, Writes},
+    logging,
     raise::{RaiseProblem, longest},
 };
 
@@ -51,7 +52,7 @@ pub fn configure(config: &Config, tools: &mut [Tool], absent: &mut [Tool]) -> Re
         if !has_upstreams {
             return Err(problem);
         }
-        tracing::warn!("{problem}");
+        logging::warn_once(&problem.to_string());
     }
     for (flow, wanted) in &config.flows {
         longest(flow, wanted)?;

@@ -51,8 +51,8 @@ fn accepting_a_tool_takes_no_name_over_from_another_upstream() {
         assert!(accepted.out.contains(remedy), "{order:?}: {accepted:?}");
         let gate = home.serve();
         assert_eq!(listed(&gate, &alice), ["only_a", "only_b"], "{order:?}: the name leads to neither");
-        gate.logs("a tool is left out: the upstream b has a tool of that name");
-        gate.logs("a tool is left out: the upstream a has a tool of that name");
+        gate.logs("is left out: the upstream b has a tool of that name");
+        gate.logs("is left out: the upstream a has a tool of that name");
         gate.terminate();
     }
 }
@@ -95,6 +95,6 @@ fn a_name_that_is_taken_is_warned_of_and_keeps_no_gate_from_starting() {
         list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names.iter().filter(|name| **name == "echo").count(), 1, "{names:?}");
     assert!(names.contains(&"steps"), "the others are there: {names:?}");
-    gate.logs("a tool is left out: echo has a tool of that name");
+    gate.logs("is left out: echo has a tool of that name");
     gate.terminate();
 }
