@@ -42,6 +42,9 @@ pub(crate) fn name_variant<'a>(
     bound: impl Iterator<Item = &'a String>,
     arguments: &'a Value,
 ) -> Result<Option<NameVariant>, TooManyNames> {
+    if is_flat_and_declared(schema, arguments) {
+        return Ok(None);
+    }
     let mut reader = SchemaReader { root: schema, left: MOST_WORK, known: HashMap::new() };
     let root = reader.declared(&[schema])?.with(bound);
     let mut steps = Steps::default();
@@ -216,6 +219,13 @@ impl<'a> SchemaReader<'a> {
         let pointer = percent_decode_str(reference.strip_prefix('#')?).decode_utf8().ok()?;
         self.root.pointer(&pointer)
     }
+}
+
+/// Most calls: an object without others in it, each of whose names the schema itself declares as it is written.
+fn is_flat_and_declared(schema: &Value, arguments: &Value) -> bool {
+    let declared = schema.get("properties").and_then(Value::as_object);
+    let Some((declared, given)) = declared.zip(arguments.as_object()) else { return false };
+    given.iter().all(|(name, value)| !is_container(value) && declared.contains_key(name))
 }
 
 fn is_container(value: &Value) -> bool {

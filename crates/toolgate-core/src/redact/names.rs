@@ -1,5 +1,7 @@
 //! Names under which secrets go, in any spelling: `session_token`, `clientSecret`, `X-Api-Key`.
 
+use std::{cell::RefCell, collections::HashMap};
+
 use super::lookalike;
 
 /// Found anywhere in a name, its case and its separators aside.
@@ -105,7 +107,35 @@ fn is_mixed(value: &str) -> bool {
     any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) || value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Longest name whose kind is remembered, and how many are.
+const LONGEST_REMEMBERED: usize = 64;
+const MOST_REMEMBERED: usize = 512;
+
+thread_local! {
+    /// Kinds of names that were looked at on this thread: callers repeat the names of their tools' arguments.
+    static REMEMBERED: RefCell<HashMap<Box<str>, NameKind>> = RefCell::new(HashMap::new());
+}
+
+/// The kind of a member's name.
 pub(super) fn name_kind(name: &str) -> NameKind {
+    if name.len() > LONGEST_REMEMBERED {
+        return looked_up_kind(name);
+    }
+    REMEMBERED.with_borrow_mut(|remembered| {
+        if let Some(kind) = remembered.get(name) {
+            return *kind;
+        }
+        let kind = looked_up_kind(name);
+        // names may be the callers' own: however many they make up, the memory is bounded
+        if remembered.len() >= MOST_REMEMBERED {
+            remembered.clear();
+        }
+        remembered.insert(name.into(), kind);
+        kind
+    })
+}
+
+fn looked_up_kind(name: &str) -> NameKind {
     if !name.is_ascii() {
         return lookalike::name_kind(name);
     }
@@ -141,7 +171,12 @@ pub(super) fn approver_name_kind(name: &str) -> NameKind {
                 && end.starts_with(|c: char| c.is_ascii_uppercase()));
         begins && end.eq_ignore_ascii_case(word)
     };
-    if ABOUT_SECRETS.iter().any(is_last) { NameKind::Plain } else { name_kind(name) }
+    match name_kind(name) {
+        // the id of a session is what proves it
+        NameKind::ShortLived => NameKind::ShortLived,
+        _ if ABOUT_SECRETS.iter().any(is_last) => NameKind::Plain,
+        kind => kind,
+    }
 }
 
 /// The kind of a name by its last word, which begins behind a separator or with a capital letter. Numbers at the end do not
@@ -351,7 +386,7 @@ mod tests {
             assert_eq!(approver_name_kind(name), NameKind::Plain, "{name}");
             assert_ne!(name_kind(name), NameKind::Plain, "{name} stays hidden in the ledger");
         }
-        for name in ["password", "api_key", "token", "client_secret", "profile_password", "PGPASSWORD"] {
+        for name in ["password", "api_key", "token", "client_secret", "profile_password", "PGPASSWORD", "session_id"] {
             assert_eq!(approver_name_kind(name), name_kind(name), "{name}");
         }
     }
