@@ -2,7 +2,8 @@
 //! `--password X`, in queries, forms, connection strings, shell commands, YAML and JSON.
 
 use super::{
-    names::{NameKind, approver_name_kind, name_kind},
+    approver_names::approver_name_kind,
+    names::{NameKind, name_kind},
     paired,
     shapes::SCHEMES,
     starts_placeholder,

@@ -4,6 +4,7 @@
 //! Pure, one pass over the text, no tree of values. INVARIANT: the time is linear in the text; what is not a secret stays the same JSON, white space
 //! aside; redacting twice is redacting once; what can't be read is redacted whole.
 
+mod approver_names;
 mod assignment;
 mod cut;
 mod element;

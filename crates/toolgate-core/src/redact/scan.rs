@@ -1,8 +1,10 @@
 //! The pass over the text: copies what is harmless, writes a placeholder where a secret was.
 
 use super::{
-    Redactor, is_placeholder,
-    names::{NameKind, approver_name_kind, name_kind},
+    Redactor,
+    approver_names::approver_name_kind,
+    is_placeholder,
+    names::{NameKind, name_kind},
     pairs::{EarlyValue, Label, Pair, Role, can_name_second, is_second},
     pointer::Way,
     reader::compact,
