@@ -47,6 +47,8 @@ class Transcript:
 
     def _steady(self, shown: str) -> str:
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "").replace("^C", "")
+        # a line that is too long for the terminal goes on in the next
+        text = text.replace("\n  … ", "")
         text = text.replace(self.session.address, "127.0.0.1:8484")
         text = text.replace(str(self.session.home), "~").replace(str(self.session.folder), "~/gateway")
         # lines of the log, which has times, are left out
