@@ -147,7 +147,7 @@ impl Spine {
         books.answer(&Scope::Everything, &approval, &approver, say).await
     }
 
-    /// Whether the operator trusts this caller's client to ask a person: `[approvals] ask_clients_of`.
+    /// Returns true if the operator trusts this caller's client to ask a person: `[approvals] ask_clients_of`.
     pub fn trusts_client_of(&self, caller: &Caller) -> bool {
         self.books.as_ref().is_some_and(|books| books.may_ask_client_of(&caller.principal()))
     }

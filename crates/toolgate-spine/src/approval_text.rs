@@ -148,7 +148,7 @@ fn quoted(text: &str, most: usize) -> Shortened {
     short(&Value::from(text).to_string(), most)
 }
 
-/// Whether a text can stand without quotes: no blank, control character or punctuation that ends it, and no other JSON value.
+/// Returns true if a text can stand without quotes: no blank, control character or punctuation that ends it, and no other JSON value.
 fn is_word(text: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '=' | '\\');
     !text.is_empty() && !text.contains(ends) && serde_json::from_str::<Value>(text).is_err()

@@ -247,7 +247,7 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// How often a client that wants progress hears that its call still waits, so that it does not give up.
+/// The time between two reports to a client that wants progress, so that the client does not give up a call that waits.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// Progress grows with the clock and stays far below 1: what the tool reports once it runs still goes forward.

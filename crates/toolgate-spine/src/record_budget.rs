@@ -1,4 +1,4 @@
-//! How many records of refused attempts a principal may cause, so that nobody fills the ledger with them.
+//! A limit on the records of refused attempts that a principal may cause, so that nobody fills the ledger with them.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ struct Window {
 }
 
 impl RecordBudget {
-    /// Whether one more record fits; if so, it is counted.
+    /// Returns true if one more record fits; if so, it is counted.
     pub(crate) fn takes(&self, principal: &Arc<str>, now: Instant) -> bool {
         let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if window.began.is_none_or(|began| now.saturating_duration_since(began) >= WINDOW) {

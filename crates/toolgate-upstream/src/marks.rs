@@ -32,7 +32,7 @@ pub(crate) fn params_without_marks(params: &RawValue) -> Cow<'_, RawValue> {
     cut.map_or(Cow::Borrowed(params), Cow::Owned)
 }
 
-/// Whether both names occur, as they are or with an escape for one of their letters: those are `\u005f` to `\u0074`.
+/// Returns true if both names occur, as they are or with an escape for one of their letters: those are `\u005f` to `\u0074`.
 fn may_hold_marks(bytes: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(bytes, text).is_some();
     let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'5'..=b'7'));

@@ -31,7 +31,7 @@ fn window_width() -> Option<usize> {
     None
 }
 
-/// Whether a person can be asked: questions go to standard error, answers come from standard input.
+/// Returns true if a person can be asked: questions go to standard error, answers come from standard input.
 pub fn can_ask() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }

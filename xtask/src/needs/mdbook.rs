@@ -31,7 +31,7 @@ pub(crate) fn program() -> Outcome<PathBuf> {
     Ok(place.join("bin").join(format!("mdbook{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Whether `mdbook --version` (`mdbook v0.5.4`) names the version above.
+/// Returns true if `mdbook --version` (`mdbook v0.5.4`) names the version above.
 fn is_wanted(said: &str) -> bool {
     said.split_whitespace().nth(1).map(|version| version.trim_start_matches('v')) == Some(VERSION)
 }

@@ -11,13 +11,13 @@ use super::{
     token_run::token_run_end,
 };
 
-/// How far the name of a value is looked for, to both sides.
+/// The distance to both sides within which the name of a value is looked for.
 const WINDOW: usize = 160;
 /// Longest name and longest value of a list of two.
 const LONGEST_NAME: usize = 64;
 const LONGEST_VALUE: usize = 600;
 
-/// Whether the member of this name, with its value at `start`, has its meaning from another member that names a secret.
+/// Returns true if the member of this name, with its value at `start`, has its meaning from another member that names a secret.
 pub(super) fn is_labelled(walk: &TextWalk<'_>, name: Range<usize>, start: usize) -> bool {
     let text = walk.text;
     if text.get(name.clone()).map(Role::of) != Some(Role::Value) {

@@ -63,7 +63,7 @@ impl Label {
         name_kind(text).is_certain().then(|| if text.bytes().all(is_word) { Self::Word } else { Self::Title })
     }
 
-    /// Whether the label makes a secret of a value in this role.
+    /// Returns true if the label makes a secret of a value in this role.
     pub(super) fn names(self, role: Role) -> bool {
         match role {
             Role::Value => true,
@@ -80,12 +80,12 @@ pub(super) struct EarlyValue {
     pub(super) source: Range<usize>,
 }
 
-/// Whether a text can be the first of two in a list, the name of a secret.
+/// Returns true if a text can be the first of two in a list, the name of a secret.
 pub(super) fn can_name_second(name: &str) -> bool {
     name.len() <= LONGEST_LABEL && Label::of(name) == Some(Label::Word)
 }
 
-/// Whether the text after the name of a secret, in a list of two, is that secret. `is_listed`: the list of two is itself an
+/// Returns true if the text after the name of a secret, in a list of two, is that secret. `is_listed`: the list of two is itself an
 /// item of a list, as headers and forms are written.
 pub(super) fn is_second(value: &str, is_listed: bool) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-');

@@ -23,7 +23,7 @@ pub(super) enum Secret {
 impl Secret {
     pub(super) const NO: Self = Self::ByName(NameKind::Plain);
 
-    /// Whether an object or array is one whole. An approver sees its structure, unless a fact says that it is a secret.
+    /// Returns true if an object or array is one whole. An approver sees its structure, unless a fact says that it is a secret.
     pub(super) fn covers_nest(self, for_approver: bool) -> bool {
         match self {
             Self::ByName(kind) => kind.is_certain() && !for_approver,

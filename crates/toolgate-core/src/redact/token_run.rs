@@ -14,7 +14,7 @@ pub(super) fn is_token_run(text: &str) -> bool {
     text.bytes().all(is_run_byte)
 }
 
-/// Whether a text somewhere below a secret's name looks like a secret: a run, and no word, option, path or address. What a
+/// Returns true if a text somewhere below a secret's name looks like a secret: a run, and no word, option, path or address. What a
 /// caller nests under such a name may be a command, of which an approver must see every part.
 pub(super) fn looks_secret(text: &str) -> bool {
     let is_word =

@@ -15,7 +15,7 @@ const LONGEST_USER: usize = 128;
 /// Longest password that is looked for in quotes or without a blank before it.
 const LONGEST_PASSWORD: usize = 600;
 
-/// Whether an item of a list is such an option.
+/// Returns true if an item of a list is such an option.
 pub(super) fn is_option(item: &str) -> bool {
     option_end(item.as_bytes(), 0) == Some(item.len())
 }

@@ -47,7 +47,7 @@ impl TokenContent {
         })
     }
 
-    /// Whether the token says that a Toolgate made it.
+    /// Returns true if the token says that a Toolgate made it.
     pub fn is_own(&self) -> bool {
         self.issuer.as_deref() == Some(OWN_ISSUER)
     }

@@ -1,4 +1,4 @@
-//! Whether a database is the one that its ledger's folder knows, and the way to accept one that is not.
+//! The check that a database is the one that its ledger's folder knows, and the way to accept one that is not.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -49,7 +49,7 @@ impl OwnCount {
     }
 }
 
-/// What opening a database found out about it.
+/// The findings about a database that is opened.
 pub(super) struct Checked {
     /// Why it does not count as the newest.
     pub(super) restored: Option<RestoredDatabase>,

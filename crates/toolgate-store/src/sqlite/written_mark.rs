@@ -22,7 +22,7 @@ const DIGITS: usize = 20;
 /// Where the header of a write-ahead log has the salts of its frames.
 const SALTS_AT: u64 = 16;
 
-/// What the file in the ledger's folder says.
+/// The content of the file in the ledger's folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WriteCounts {
     /// Commits of the database.

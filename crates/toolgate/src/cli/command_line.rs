@@ -6,7 +6,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use super::{Cli, Command, examples, groups, mistakes};
 
-/// What every command's exit code says; shown below `toolgate --help`.
+/// The meaning of exit codes; shown below `toolgate --help`.
 pub const EXIT_CODES: &str = "\
 Every command explains itself: toolgate COMMAND --help
 

@@ -19,7 +19,7 @@ use crate::{
     upstreams::{self, Upstreams},
 };
 
-/// What becomes of an upstream's tools when it is seen for the first time.
+/// The treatment of an upstream's tools when the upstream is seen for the first time.
 pub enum Newcomers {
     /// `--accept-new`
     Accept,
@@ -60,7 +60,7 @@ impl Newcomers {
         Self::Wait
     }
 
-    /// Whether the lock changed.
+    /// Returns true if the lock changed.
     pub fn look_at(&mut self, upstreams: &Upstreams, lock: &mut Lock) -> bool {
         match self {
             Self::Accept => upstreams.accept_new(lock),

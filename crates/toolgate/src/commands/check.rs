@@ -34,7 +34,7 @@ pub fn run(place: &Place, schema: bool, output: Output) -> CommandResult {
     }
 }
 
-/// Whether a command could not read its configuration at all.
+/// Returns true if a command could not read its configuration at all.
 pub fn is_unreadable(problem: &Misuse) -> bool {
     matches!(problem.downcast_ref::<ConfigProblem>(), Some(ConfigProblem::Unreadable { .. }))
 }
@@ -76,7 +76,7 @@ fn checked(place: &Place) -> Result<Checked, Misuse> {
     })
 }
 
-/// How many of the rules come with Toolgate.
+/// The number of rules that come with Toolgate.
 pub fn shipped_rules(gate: &Gate) -> usize {
     let shipped = RuleFile::shipped().name;
     gate.rulebook().rules().iter().filter(|rule| rule.file == shipped).count()

@@ -95,7 +95,7 @@ fn read(facts: &str) -> Result<CallerFacts, Misuse> {
     CallerFacts::from_pairs(&pairs)
 }
 
-/// What one caller gets of one tool.
+/// The access of one caller to one tool.
 struct Cell {
     mark: &'static str,
     value: Value,
@@ -116,7 +116,7 @@ impl Cell {
     }
 }
 
-/// One tool, and a cell for each caller.
+/// A tool, and a cell for each caller.
 struct Row {
     tool: String,
     cells: Vec<Cell>,

@@ -9,7 +9,7 @@ use crate::{
     config::Writes,
 };
 
-/// What `writes = "ask"` means, for a person who has just added a server.
+/// The meaning of `writes = "ask"`, for a person who has just added a server.
 pub const WRITES_ASK: &str = "Calls wait for approval, unless the tool is known to read: [tools.NAME] effect = \"read\".\n\
     To run them without approval: writes = \"allow\" in [[upstreams]].\n";
 

@@ -183,7 +183,7 @@ pub(crate) fn beside(store: &Path) -> PathBuf {
     store.with_file_name(name)
 }
 
-/// Whether there is a ledger with records for a store.
+/// Returns true if there is a ledger with records for a store.
 pub(crate) fn has_records_beside(store: &Path) -> bool {
     line_reader::bytes(&beside(store), None).is_ok_and(|bytes| bytes > 0)
 }

@@ -74,7 +74,7 @@ fn indented(text: &mut String, lines: &[String]) {
     }
 }
 
-/// What the tool's attribute `undo` says.
+/// The tool's attribute `undo` in words.
 fn undo(declared: Option<&Value>) -> String {
     let part = |name: &str| declared.and_then(|undo| undo.get(name)).and_then(Value::as_str);
     match (part("tool"), part("why")) {
@@ -84,7 +84,7 @@ fn undo(declared: Option<&Value>) -> String {
     }
 }
 
-/// What a dry run says: its structured content, else its text.
+/// The result of a dry run: its structured content, else its text.
 fn preview_lines(preview: &Value) -> Vec<String> {
     if let Some(message) = preview.get("message").and_then(Value::as_str) {
         return vec![line_escape(message)];

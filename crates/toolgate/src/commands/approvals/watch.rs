@@ -28,7 +28,7 @@ use crate::{
     ground::{self, Ground},
 };
 
-/// How often the store is looked at: new approvals of other processes are on no change feed.
+/// The time between two looks at the store: new approvals of other processes are on no change feed.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Pending approvals that are looked at together.
 const MOST: u32 = 1_000;
@@ -139,7 +139,7 @@ struct Current {
     wants_reason: bool,
 }
 
-/// What a line that was typed means.
+/// The meaning of a line that was typed.
 enum Typed {
     Quit,
     GoOn,

@@ -19,7 +19,7 @@ use crate::{
 
 const ENDING: &str = ".toolgate-key";
 
-/// What is kept of a key: never the key itself.
+/// The kept part of a key: never the key itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientKey {
     pub id: String,

@@ -43,7 +43,7 @@ impl Behind<'_> {
         self.find(name).is_some()
     }
 
-    /// Whether the upstream of that name starts another program or calls another address than the client did.
+    /// Returns true if the upstream of that name starts another program or calls another address than the client did.
     pub fn is_another(&self, name: &str, server: &Value) -> bool {
         let Some(upstream) = self.find(name) else { return false };
         let text = |key: &str| server.get(key).and_then(Value::as_str);

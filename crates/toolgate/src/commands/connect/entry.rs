@@ -64,7 +64,7 @@ impl Entry {
     }
 }
 
-/// What an entry for this gateway has.
+/// The content of an entry for this gateway.
 pub struct Expected {
     url: Option<String>,
     arguments: Value,
@@ -75,7 +75,7 @@ impl Expected {
         Ok(Self { url: configured(ground).ok(), arguments: json!(arguments(ground)?) })
     }
 
-    /// Whether an entry leads to this gateway.
+    /// Returns true if an entry leads to this gateway.
     pub fn is_met_by(&self, entry: &Value) -> bool {
         let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(key)?.as_str());
         match url {

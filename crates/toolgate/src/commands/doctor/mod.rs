@@ -19,7 +19,7 @@ use crate::{
     raise,
 };
 
-/// How serious a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Severity {
     Good,
@@ -171,7 +171,7 @@ async fn stored(ground: &Ground, state: &StoreState) -> Vec<Finding> {
     findings
 }
 
-/// Whether the signing key is a file that is there.
+/// Returns true if the signing key is a file that is there.
 fn has_key_file(ground: &Ground) -> bool {
     let is_in_folder = || {
         let is_sqlite = ground.location().is_ok_and(|location| matches!(location, Location::Sqlite(_)));

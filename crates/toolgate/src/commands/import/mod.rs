@@ -91,7 +91,7 @@ fn import(asked: &ImportArgs) -> CommandResult {
     Ok(Ending::Good)
 }
 
-/// Whether the gateway will have more than one server: then two of their tools may have one name. What is wrong with the
+/// Returns true if the gateway will have more than one server: then two of their tools may have one name. What is wrong with the
 /// file is told when it is written.
 fn has_several(config: &Path, imported: &translate::Imported) -> bool {
     let is_imported = |name: &str| imported.upstreams.iter().any(|upstream| upstream.name == name);

@@ -9,7 +9,7 @@ use toolgate_upstream::{State, Status};
 use super::{super::say, start_report::tools};
 use crate::upstreams::Upstreams;
 
-/// What was reported so far, so that nothing is reported twice.
+/// The reports so far, so that nothing is reported twice.
 pub struct UpstreamReport {
     seen: BTreeMap<String, SeenUpstream>,
     prints: bool,

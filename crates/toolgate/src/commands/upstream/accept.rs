@@ -55,7 +55,7 @@ fn no_answer(reviews: &[&ServerReview]) -> Option<String> {
     (said.len() == reviews.len()).then(|| said.join("\n"))
 }
 
-/// One run of the command.
+/// A run of the command.
 struct Run<'r> {
     asked: &'r AcceptArgs,
     survey: &'r Survey,

@@ -1,4 +1,4 @@
-//! What a server claims of its own tools, by annotations. Nobody has checked a claim.
+//! The claims of a server about its own tools, by annotations. Nobody has checked a claim.
 
 use serde::Deserialize;
 use toolgate_core::pin::{self, visible};
@@ -109,7 +109,7 @@ pub fn tool_lines(tools: &[ToolLine], width: usize) -> String {
     text
 }
 
-/// Whether some tool has warnings that its line only counts.
+/// Returns true if some tool has warnings that its line only counts.
 pub fn has_hidden_warnings(tools: &[ToolLine]) -> bool {
     tools.iter().any(|tool| tool.warnings > tool.looks.len())
 }
