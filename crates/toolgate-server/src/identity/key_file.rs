@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{ErrorKind, Read, Write},
+    io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -31,6 +31,9 @@ pub(super) fn load_or_create(dir: &Path) -> Result<Secret, IdentityError> {
 pub(super) fn load(path: &Path) -> Result<Secret, IdentityError> {
     let failed = |source| IdentityError::KeyFile { doing: "read", path: path.to_owned(), source };
     let garbled = || IdentityError::KeyGarbled { path: path.to_owned() };
+    if is_special(path) {
+        return Err(garbled());
+    }
     let file = File::open(path).map_err(failed)?;
     // Asked of the open file, so that it can't be swapped between the question and the reading.
     let about = file.metadata().map_err(failed)?;
@@ -48,12 +51,20 @@ pub(super) fn load(path: &Path) -> Result<Secret, IdentityError> {
     Ok(Secret::new(seed))
 }
 
+/// Returns true if there is something else than a regular file: opening a pipe would wait for ever.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| !about.is_file())
+}
+
 /// The fewest characters of a secret that its owner chose.
 const LEAST_SECRET: usize = 32;
 
 /// A secret that its owner wrote into a file: long enough that nobody guesses it, and readable by its owner alone.
 pub fn read_shared_secret(path: &Path) -> Result<Secret, IdentityError> {
     let failed = |source| IdentityError::SecretFile { path: path.to_owned(), source };
+    if is_special(path) {
+        return Err(failed(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")));
+    }
     let file = File::open(path).map_err(failed)?;
     refuse_exposed(path, &file.metadata().map_err(failed)?)?;
     let mut text = String::new();

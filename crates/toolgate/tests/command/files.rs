@@ -172,6 +172,19 @@ fn a_data_folder_that_others_may_write_to_is_warned_of() {
     }
 }
 
+#[test]
+fn a_pipe_in_place_of_the_key_is_an_error_and_holds_nothing_up() {
+    let home = Home::bare();
+    home.mint("--user alice");
+    let key = home.path(".toolgate/signing.key");
+    fs::remove_file(&key).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&key).status().unwrap().success());
+    for command in [&["token", "mint", "--user", "a"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let ran = home.run(command);
+        assert!(ran.code == Some(2) && ran.err.contains("signing.key"), "{command:?}: {ran:?}");
+    }
+}
+
 /// Somebody else may have put them there.
 #[test]
 fn a_pipe_in_place_of_a_file_is_an_error_and_holds_nothing_up() {
