@@ -12,15 +12,19 @@ pub const LARGEST: u64 = 16 << 20;
 
 /// The text of a regular file of at most [`LARGEST`] bytes.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    if !fs::metadata(path)?.is_file() {
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    let mut text = String::new();
-    File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > LARGEST {
+    let mut bytes = Vec::new();
+    if about.len() <= LARGEST {
+        // more may have been written meanwhile
+        File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    }
+    if about.len().max(u64::try_from(bytes.len()).unwrap_or(u64::MAX)) > LARGEST {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {LARGEST} bytes")));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
 #[cfg(all(test, unix))]

@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
-    io::Read,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -13,8 +12,8 @@ use jsonc_parser::{
 };
 use serde_json::{Map, Value};
 
-/// Bytes of the largest file that is read.
-pub const LARGEST: u64 = 16 << 20;
+use crate::bounded_file::{LARGEST, read_text};
+
 const BOM: char = '\u{feff}';
 
 #[derive(Debug, thiserror::Error)]
@@ -37,22 +36,17 @@ pub enum FileProblem {
 
 /// The text of a file, whole; `None` where there is none.
 pub fn read(path: &Path) -> Result<Option<String>, FileProblem> {
-    let name = || path.display().to_string();
-    let unreadable = |fault: std::io::Error| FileProblem::Unreadable { path: name(), reason: fault.to_string() };
-    match std::fs::metadata(path) {
-        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(fault) => return Err(unreadable(fault)),
-        // a pipe or a device would be waited on for ever
-        Ok(about) if !about.is_file() => return Err(FileProblem::NoFile { path: name() }),
-        Ok(about) if about.len() > LARGEST => return Err(FileProblem::TooLarge { path: name() }),
-        Ok(_) => {}
+    let name = path.display().to_string();
+    match read_text(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(fault) => match fault.kind() {
+            ErrorKind::NotFound => Ok(None),
+            ErrorKind::InvalidInput => Err(FileProblem::NoFile { path: name }),
+            ErrorKind::FileTooLarge => Err(FileProblem::TooLarge { path: name }),
+            ErrorKind::InvalidData => Err(FileProblem::NotText { path: name }),
+            _ => Err(FileProblem::Unreadable { path: name, reason: fault.to_string() }),
+        },
     }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > LARGEST {
-        return Err(FileProblem::TooLarge { path: name() });
-    }
-    String::from_utf8(bytes).map(Some).map_err(|_| FileProblem::NotText { path: name() })
 }
 
 /// What some editors put before the text, and the text.
